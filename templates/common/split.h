@@ -140,6 +140,22 @@ GT_INLINE void gt_split_store_patch(char *to, int part, struct gt_split_patch pa
     }
 }
 
+/*
+ * A slab of B that is contiguous along k, while A is not: A's lanes may have any k then, so
+ * chunk number i of a column is its k 4 i to 4 i + 3, and f[4 j] and f[4 j + 2] are k 8 j +
+ * t and 8 j + 4 + t. Eight threads share a column: each splits a chunk as it lies.
+ */
+GT_INLINE void gt_split_store_chunk(char *to, int part, int col, int chunk,
+                                    const unsigned x[4]) {
+    char *const at = to + col * 128 + (chunk ^ col % 8) * 16;
+    unsigned high[4], low[4];
+    GT_UNROLL
+    for (int i = 0; i < 4; i++)
+        gt_split(&high[i], &low[i], x[i]);
+    gt_store_words(16, at, high);
+    gt_store_words(16, at + part, low);
+}
+
 /* Of the sums of a row of 32 columns, 8 j + 2 (lane % 4) + e for j = 0 to 3 are those of 4
  * neighbouring columns of C. This is the first one. */
 GT_INLINE int gt_split_patch_sums(int lane, int e) {

@@ -84,6 +84,8 @@ enum {
      * of A, patches of B. Rows or columns are then in another order until they leave. */
     A_PAIRS = GT_ENGINE && !A_ALONG && WIDE_A == 16,
     B_PATCHES = GT_ENGINE && !B_ALONG && WIDE_B == 16,
+    B_CHUNKS = A_PAIRS && B_ALONG && WIDE_B == 16, /* see gt_split_store_chunk */
+    LANE_K = B_CHUNKS ? 1 : 4, /* from the first k of a lane to that of the next */
 
     HIGH = BM / WM * 16,             /* rows of the tile that leave together */
     LDT = BN + (B_PATCHES ? 4 : 8), /* length of a row of sums in shared memory */
@@ -243,7 +245,7 @@ GT_INLINE void load_pairs_of(int whole, unsigned *f, const struct operand *a,
                              const char *row, int rows, int left) {
     GT_UNROLL
     for (int e = 0; e < 8; e++) {
-        const int deep = e / 4 * 16 + e % 4;
+        const int deep = B_CHUNKS ? e % 4 * 8 + e / 4 * 4 : e / 4 * 16 + e % 4;
         gt_load_words(8, 4, f + e % 4 * 4 + e / 4 * 2, row + deep * a->pitch,
                       whole         ? 8
                       : deep < left ? rows * SIZE
@@ -273,7 +275,7 @@ GT_INLINE void load_rows(unsigned *f, const struct operand *a, const char *const
     if (A_PAIRS && left >= BK && rows == 2)
         load_pairs_of(1, f, a, row[0], rows, left);
     else if (A_PAIRS)
-        load_pairs_of(0, f, a, row[0], rows, left - lane % 4 * 4);
+        load_pairs_of(0, f, a, row[0], rows, left - lane % 4 * LANE_K);
     else if (left >= BK)
         load_rows_of(1, f, a, row, left, lane);
     else
@@ -324,15 +326,45 @@ GT_INLINE void load_patch_of(int whole, unsigned x[HALVES][16], const struct ope
     }
 }
 
-/* Loads a thread's part of a slab of B. `at`: where its halves, or its patch, begin. */
+/* Loads a thread's chunks of a slab of B: those of every 16th column. `line`: in the first.
+ * A column that does not exist is an earlier one again. */
+GT_INLINE void load_chunks_of(int whole, unsigned x[HALVES][16], const struct operand *b,
+                              const char *line, int left, int t) {
+    const int there = GT_MIN(left - t % 8 * 4, 4) * 4;
+    int col = t / 8;
+    GT_UNROLL
+    for (int i = 0; i < HALVES * 4; i++) {
+        gt_load_words(16, 4, x[i / 4] + i % 4 * 4, line, whole ? 16 : there);
+        col += 16;
+        line += whole || col < b->lines ? 16 * b->pitch : 0;
+    }
+}
+
+/* Loads a thread's part of a slab of B. `at`: where its halves, patch or chunks begin. */
 GT_INLINE void load_part(unsigned x[HALVES][16], const struct operand *b,
                          const char *const *at, int cols, int left, int t) {
     if (B_PATCHES && left >= BK && cols == 4)
         load_patch_of(1, x, b, at[0], cols, left, t);
     else if (B_PATCHES)
         load_patch_of(0, x, b, at[0], cols, left, t);
+    else if (B_CHUNKS && left >= BK && b->lines >= BN)
+        load_chunks_of(1, x, b, at[0], left, t);
+    else if (B_CHUNKS)
+        load_chunks_of(0, x, b, at[0], left, t);
     else
         load_halves(x, b, at, left, t);
+}
+
+/* Splits a thread's part i of HALVES. `to`: the stage. */
+GT_INLINE void split_part(char *to, int i, const unsigned x[16], int t) {
+    if (B_PATCHES)
+        gt_split_store_patch(to, PART, gt_split_patch_of(BN, t), i, x);
+    else if (!B_CHUNKS)
+        gt_split_store(to, PART, half_of(i, t), x);
+    else
+        GT_UNROLL
+        for (int c = 0; c < 4; c++)
+            gt_split_store_chunk(to, PART, t / 8 + (4 * i + c) * 16, t % 8, x + 4 * c);
 }
 
 /* Splits a thread's part of a slab and tells that it did. */
@@ -341,11 +373,7 @@ GT_INLINE void split_slab(const struct ring *r, char *smem, struct gt_turn turn,
     gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
-        if (B_PATCHES)
-            gt_split_store_patch(smem + turn.stage * 2 * PART, PART,
-                                 gt_split_patch_of(BN, t), i, x[i]);
-        else
-            gt_split_store(smem + turn.stage * 2 * PART, PART, half_of(i, t), x[i]);
+        split_part(smem + turn.stage * 2 * PART, i, x[i], t);
     gt_split_fence();
     gt_warp_barrier();
     if (t % 32 == 0)
@@ -365,8 +393,9 @@ GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operan
     const int cols = GT_MIN(4, b->lines - col);
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
-        at[i] = B_PATCHES ? line_at(b, B_ALONG, col, gt_split_patch_k(patch, 0, 0))
-                          : line_at(b, B_ALONG, half_of(i, t).col,
+        at[i] = B_PATCHES  ? line_at(b, B_ALONG, col, gt_split_patch_k(patch, 0, 0))
+                : B_CHUNKS ? line_at(b, B_ALONG, t / 8, t % 8 * 4)
+                           : line_at(b, B_ALONG, half_of(i, t).col,
                                     half_of(i, t).upper * 16);
     GT_UNROLL_BY(1)
     for (int s = -AHEAD_B; s < slabs; s += AHEAD_B)
@@ -472,7 +501,7 @@ GT_INLINE void multiply_slabs(gt_acc *total, const struct ring *r, const struct 
     gt_acc sum[BN / 2];
     const int first = row0 + row_of(lane, 0), last = GT_MIN(first, (a->lines - 1) / 2 * 2);
     const int rows = GT_MIN(2, a->lines - last);
-    const char *row[2] = {line_at(a, A_ALONG, A_PAIRS ? last : first, lane % 4 * 4),
+    const char *row[2] = {line_at(a, A_ALONG, A_PAIRS ? last : first, lane % 4 * LANE_K),
                           line_at(a, A_ALONG, row0 + row_of(lane, 1), lane % 4 * 4)};
     struct gt_turn turn = {0, 0};
     GT_UNROLL

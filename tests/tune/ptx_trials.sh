@@ -22,7 +22,7 @@ trial triple f32@split-nt-70x130x100,beta "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=
 # Vectors across k: pairs of rows, patches of columns, both cut off at the edges.
 trial triple f32@split-tn-67x137x75,lda=68,ldb=140 \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16"
-trial triple f32@split-nt-67x137x75,beta \
+trial triple f32@split-tt-67x137x75,beta \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16 REPACK=3 SPLIT=2"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
 # More tiles than units, so that blocks have several in turn.
