@@ -141,14 +141,19 @@ static gt_status derive(struct gt_binding *b, struct gt_err *err) {
     return status;
 }
 
-/* Gives slots the height of the point's tiles. */
+/* Gives slots the height of the point's tiles, and learns whether one launch has all. */
 static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
-    int64_t rows = SLOT_ROWS_USUAL;
+    int64_t rows = SLOT_ROWS_USUAL, walks = 0;
     if (f->has_shape &&
         (gt_expr_eval(&rows, f->shape[GT_SHAPE_TILE_M], b->value, NULL) != GEMMTUNE_OK ||
          rows < 1 || rows > GT_DIM_MAX))
         return gt_fail(err, GEMMTUNE_EINVAL, "tile_m is no number of rows");
+    const gt_status status = gt_expr_eval(&walks, f->walk, b->value, err);
+    if (status != GEMMTUNE_OK)
+        return gt_fail_within(err, GEMMTUNE_EINVAL, "walk");
+    b->walks = walks != 0;
+    b->value[GT_IN_WALK] = b->walks;
     set_slots(b, rows);
     return derive(b, err);
 }
@@ -176,6 +181,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->batch = p->batch;
     b->stride[0] = gt_problem_outputs(p) > 1 ? p->stride_a : 0;
     b->stride[1] = p->batch > 1 ? p->stride_b : 0;
+    b->stride[2] = gt_problem_outputs(p) > 1 ? p->stride_c : 0;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
     bind_epilogue(b);

@@ -15,6 +15,7 @@
  *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
  *   FLOAT                      1 for floating-point types
  *   EPILOGUE                   1 when the problem has an epilogue
+ *   WALK                       1 when one launch has all slots of rows: "walk"
  *   CUDA                       1 on CUDA, 0 on OpenCL
  *   CC                         CUDA compute capability (61, 90), 0 on OpenCL
  *   CPU                        1 on an OpenCL CPU device
@@ -198,6 +199,7 @@ struct gt_family {
     struct gt_rule accept[GT_RULES_MAX];  /* which problems a built kernel may run */
     struct gt_expr *align[3];             /* bytes, of the row starts of A, B and C */
     struct gt_expr *workspace;            /* bytes */
+    struct gt_expr *walk;                 /* of the point; 1: one launch has all slots */
     int pass_count, main;                 /* pass[main] is that of "launch" */
     struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
     bool has_shape;
@@ -265,8 +267,9 @@ struct gt_binding {
     /* Where rows are grouped or masked, M and BATCH are those of slots: see
      * templates/common/batch.h. These two are the problem's. */
     int64_t m, batch;
-    int64_t stride[2];                  /* of A and B in a batch, else 0 */
+    int64_t stride[3];                  /* of A, B and C in a batch, else 0 */
     int64_t slot_rows;                  /* rows of a slot; 0: there are no slots */
+    bool walks;                         /* the main kernel's blocks walk over all slots */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];
 };

@@ -37,6 +37,7 @@
     X(EPI_COLUMN, "EPI_COLUMN", "GT_EPI_COLUMN")                                           \
     X(EPI_ROW, "EPI_ROW", "GT_EPI_ROW")                                                    \
     X(EPI_BOXED, "EPI_BOXED", "GT_EPI_BOXED")                                              \
+    X(WALK, "WALK", "GT_WALK")                                                             \
     X(CUDA, "CUDA", "GT_CUDA")                                                             \
     X(CC, "CC", "GT_CC")                                                                   \
     X(CPU, "CPU", "GT_CPU")                                                                \

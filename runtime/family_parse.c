@@ -453,6 +453,7 @@ void gt_family_destroy(struct gt_family *f) {
     for (int i = 0; i < GT_SHAPE_COUNT; i++)
         gt_expr_destroy(f->shape[i]);
     gt_expr_destroy(f->workspace);
+    gt_expr_destroy(f->walk);
     for (int i = 0; i < GT_BACKENDS; i++) {
         free(f->source[i]);
         free(f->source_name[i]);

@@ -366,8 +366,8 @@ gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *
 }
 
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"block", "grid",      "cluster",
-                                       "smem",  "workspace", NULL};
+    static const char *const keys[] = {"block",     "grid", "cluster", "smem",
+                                       "workspace", "walk", NULL};
     f->main = f->pass_count++;
     struct gt_pass *pass = &f->pass[f->main];
     memcpy(pass->entry, f->entry, sizeof pass->entry);
@@ -377,6 +377,8 @@ gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *
     if (status == GEMMTUNE_OK)
         status = parse_or(&f->workspace, "0", f, gt_json_member(n, "workspace"), OF_PROBLEM,
                           err);
+    if (status == GEMMTUNE_OK)
+        status = parse_or(&f->walk, "0", f, gt_json_member(n, "walk"), OF_POINT, err);
     return status;
 }
 

@@ -68,6 +68,11 @@ static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
     return status;
 }
 
+/* Whether the grid's y and z number the products, or the slots of rows. */
+static bool grid_numbers(const struct gt_binding *b) {
+    return b->is_batch && b->family->batching == GT_BATCHING_GRID && !b->walks;
+}
+
 /* Numbers the products of a batch by the grid's y and z. CUDA allows 65535 of each; there
  * both sides are as even as they can be, so that few blocks have no product. OpenCL has no
  * such limit, and no block without a product. */
@@ -75,7 +80,7 @@ static gt_status spread_products(struct gt_launch *l, const struct gt_binding *b
                                  const struct gt_device *d, struct gt_err *err) {
     const int64_t products = b->value[GT_IN_BATCH];
     const int64_t side = gt_driver_of(d->backend)->speaks_cuda ? 65535 : products;
-    if (!b->is_batch || b->family->batching != GT_BATCHING_GRID)
+    if (!grid_numbers(b))
         return GEMMTUNE_OK;
     if (l->grid[1] != 1 || l->grid[2] != 1)
         return gt_fail(err, GEMMTUNE_EINVAL,
@@ -110,7 +115,7 @@ static gt_status add_pass(struct gt_passes *out, const struct gt_pass *pass,
 static gt_status share_workspace(struct gt_passes *out, const struct gt_binding *b,
                                  struct gt_err *err) {
     enum { ALIGN = 256 };
-    if (!b->is_batch || b->family->batching != GT_BATCHING_GRID)
+    if (!grid_numbers(b))
         return GEMMTUNE_OK;
     if (__builtin_add_overflow(out->workspace_bytes, ALIGN - 1, &out->workspace_step))
         return gt_fail(err, GEMMTUNE_EINVAL, "workspace is larger than 64 bits count");

@@ -28,20 +28,19 @@ static gt_status check_map(const struct gt_tiling *tiling, int64_t at,
 }
 
 /* In a batch a map has the matrices of all products, one below the other. So a stride must
- * be whole rows. Slots of rows begin at rows of A. */
+ * be whole rows. Slots of rows begin at rows of A and C. */
 static gt_status cover_batch(struct gt_tiling *t, gt_arg base, const struct gt_binding *b,
                              struct gt_err *err) {
-    const bool of_a = base == GT_ARG_A;
-    const int64_t ld = b->value[of_a ? GT_IN_LDA : GT_IN_LDB];
-    const int64_t stride = b->stride[of_a ? 0 : 1];
-    if (!b->is_batch || (base != GT_ARG_A && base != GT_ARG_B))
+    const int i = base == GT_ARG_A ? 0 : base == GT_ARG_B ? 1 : 2;
+    const int64_t ld = b->value[GT_IN_LDA + i], stride = b->stride[i];
+    if (!b->is_batch || (base != GT_ARG_A && base != GT_ARG_B && base != GT_ARG_C))
         return GEMMTUNE_OK;
     if (stride % ld != 0)
         return gt_fail(err, GEMMTUNE_EINVAL, "the stride of %c is not a number of rows",
-                       of_a ? 'A' : 'B');
-    if (of_a && b->slot_rows > 0 && b->value[GT_IN_TA] != 0)
+                       "ABC"[i]);
+    if (base == GT_ARG_A && b->slot_rows > 0 && b->value[GT_IN_TA] != 0)
         return gt_fail(err, GEMMTUNE_EINVAL, "the rows of A are columns as it is stored");
-    if (of_a && b->slot_rows > 0)
+    if (base != GT_ARG_B && b->slot_rows > 0)
         t->outer = b->m;
     t->outer += (b->batch - 1) * (stride / ld);
     return GEMMTUNE_OK;

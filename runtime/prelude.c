@@ -36,6 +36,7 @@ enum part {
     ACROSS,
     RESIDUES,
     SPLIT,
+    WALK,
     BATCH,
     PART_COUNT
 };
@@ -71,6 +72,7 @@ static const struct {
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", BIT(BYTES)},
+    [WALK] = {"walk", 0},
     [BATCH] = {"batch", 0}, /* in those of batches without strides or with epilogues */
 };
 

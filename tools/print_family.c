@@ -301,6 +301,7 @@ bool print_family(struct printer *to, const struct gt_family *f) {
     print_rules(to, "accept", f->accept, f->accept_count);
     print_exprs(to, "align", f->align, 3);
     print_member(to, "workspace", f->workspace);
+    print_member(to, "walk", f->walk);
     print_passes(to, f);
     print_int(to, "has_shape", f->has_shape);
     print_exprs(to, "shape", f->shape, GT_SHAPE_COUNT);

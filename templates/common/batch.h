@@ -95,10 +95,11 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
     c += GT_SLOT_MATRIX * stride_c + gt_slot.row * ldc;                                    \
     GT_PRODUCT_WORKSPACE()
 
-/* The rows of A and B, as they are stored, ahead of the slot: of tensor maps, which begin
- * at the first matrix. */
+/* The rows of A, B and C, as they are stored, ahead of the slot: of tensor maps, which
+ * begin at the first matrix. */
 #define GT_ROWS_BEFORE_A ((int)(GT_SLOT_MATRIX * stride_a / lda + gt_slot.row))
 #define GT_ROWS_BEFORE_B ((int)(gt_slot.group * stride_b / ldb))
+#define GT_ROWS_BEFORE_C ((int)(GT_SLOT_MATRIX * stride_c / ldc + gt_slot.row))
 
 /* A slot has one row of tiles: tiles.h would divide by their number, which may be 0. */
 #define gt_tile_place(row, col, tile, bm, bn, group, m, n)                                 \

@@ -108,16 +108,23 @@ GT_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACRO
 #endif
 
 /* Tensor maps have the matrices of all products, one below the other. These are the rows
- * ahead of the block's. */
+ * ahead of the block's; with GT_WALK, from a matrix to the next. */
 #ifndef GT_BATCH
 #define ROWS_BEFORE_A 0
 #define ROWS_BEFORE_B 0
+#define ROWS_BEFORE_C 0
+#elif GT_WALK
+#define ROWS_BEFORE_A ((int)(stride_a / lda))
+#define ROWS_BEFORE_B ((int)(stride_b / ldb))
+#define ROWS_BEFORE_C ((int)(stride_c / ldc))
 #elif GT_GROUPED || GT_MASKED
 #define ROWS_BEFORE_A GT_ROWS_BEFORE_A
 #define ROWS_BEFORE_B GT_ROWS_BEFORE_B
+#define ROWS_BEFORE_C GT_ROWS_BEFORE_C
 #else
 #define ROWS_BEFORE_A ((int)(gt_product * stride_a / lda))
 #define ROWS_BEFORE_B ((int)(gt_product * stride_b / ldb))
+#define ROWS_BEFORE_C ((int)(gt_product * stride_c / ldc))
 #endif
 
 /* The workspace has the copies of A and B, then the sums of parts. */
@@ -145,6 +152,10 @@ struct plan {
     int slabs;       /* of all k; 0: neither A nor B is read */
     int rank;        /* the block's in its cluster */
     int first, step; /* the items of the block's cluster: first, first + step, ... */
+#if GT_WALK
+    int n, lane;
+    struct gt_walk walk;
+#endif
 };
 
 /* A block's part of an item. */
@@ -152,8 +163,42 @@ struct item {
     struct gt_work work;
     int row, col;     /* of X and Y, where its tile begins */
     int first, slabs; /* of k */
+#if GT_WALK
+    struct gt_walk_tile of;
+#endif
 };
 
+#if GT_WALK
+/* A row of C has WALK_ACROSS(n) tiles of WALK_HIGH rows. */
+#define WALK_HIGH (SWAP ? WIDE : HIGH)
+#define WALK_ACROSS(n) gt_cdiv(n, SWAP ? HIGH : WIDE)
+
+/* All lanes of a warp call it together. When there are not so many items, it has no tile.
+ */
+GT_INLINE struct item item_of(struct plan *p, int number) {
+    struct item it = {{0, 0, 1, 1, 0, 0}, 0, 0, 0, p->slabs, {0, 0, 0, -1}};
+    if (!gt_walk_find(&it.of, &p->walk, number, WALK_HIGH, WALK_ACROSS(p->n), p->lane))
+        return it;
+    const int high = SWAP ? p->n : it.of.rows, wide = SWAP ? it.of.rows : p->n;
+    gt_tile_place(&it.row, &it.col, it.of.tile, HIGH, WIDE, GT_GROUP, high, wide);
+    it.row += p->rank / CN * BM;
+    it.col += p->rank % CN * BN;
+    return it;
+}
+
+/* Whether the item exists; the rows of maps ahead of its product, where those from a matrix
+ * to the next are given; the rows of X and columns of Y of its product, and its C. */
+#define IS_ITEM(it) ((it).of.tile >= 0)
+#define AHEAD_A(it, step) gt_walk_rows_ahead(&(it).of, step)
+#define AHEAD_B(it, step) ((it).of.group * (step))
+#define AHEAD_X(it, step) (SWAP ? AHEAD_B(it, step) : AHEAD_A(it, step))
+#define AHEAD_Y(it, step) (SWAP ? AHEAD_A(it, step) : AHEAD_B(it, step))
+#define AHEAD_C(it) AHEAD_A(it, ROWS_BEFORE_C)
+#define ITEM_HIGH(it) (SWAP ? n : (it).of.rows)
+#define ITEM_WIDE(it) (SWAP ? (it).of.rows : n)
+#define ITEM_C(it) \
+    (c + (GT_MASKED ? (it).of.group * stride_c : (gt_long)(it).of.begin * ldc))
+#else
 GT_INLINE struct item item_of(const struct plan *p, int number) {
     struct item it;
     /* Items of one part of k are neighbours: their tiles share its slabs in the L2
@@ -166,6 +211,15 @@ GT_INLINE struct item item_of(const struct plan *p, int number) {
     it.slabs = gt_work_slabs(&it.work, p->slabs, &it.first);
     return it;
 }
+
+#define IS_ITEM(it) 1
+#define AHEAD_X(it, x0) x0
+#define AHEAD_Y(it, y0) y0
+#define AHEAD_C(it) ROWS_BEFORE_C
+#define ITEM_HIGH(it) high
+#define ITEM_WIDE(it) wide
+#define ITEM_C(it) c
+#endif
 
 /* Addresses in shared memory: the stages, the first of STAGES barriers each, and the first
  * of a barrier for each team, where it tells that it has all slabs of an item. */
@@ -201,14 +255,20 @@ GT_INLINE void load_slab(int to, const struct gt_tensor_map *map, int along, int
     }
 }
 
-/* x0, y0: rows of the maps ahead of the product's. */
-GT_INLINE void produce(const struct plan *p, const struct ring *r,
+/* x0, y0: rows of the maps ahead of the product's; with GT_WALK, from a matrix to the next.
+ * One thread has slabs copied; with GT_WALK its warp comes along. */
+GT_INLINE void produce(struct plan *p, const struct ring *r,
                        const struct gt_tensor_map *map_x,
                        const struct gt_tensor_map *map_y, int x0, int y0) {
     struct gt_turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (int number = p->first; number < p->items; number += p->step) {
         const struct item it = item_of(p, number);
+        const int x1 = AHEAD_X(it, x0), y1 = AHEAD_Y(it, y0);
+        if (!IS_ITEM(it))
+            break;
+        if (GT_WALK && GT_THREAD_X != READERS)
+            continue;
         GT_UNROLL_BY(1)
         for (int s = 0; s < it.slabs; s++, turn = gt_turn_next(STAGES, turn)) {
             const int stage = r->stages + turn.stage * SLAB;
@@ -218,9 +278,9 @@ GT_INLINE void produce(const struct plan *p, const struct ring *r,
             gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
             gt_barrier_arrive_expecting(full, SLAB);
             load_slab(stage, map_x, ALONG_X, BM, SPAN_X, CN, CN > 1 ? p->rank : 0,
-                      it.row + (ALONG_X ? x0 : 0), k + (ALONG_X ? 0 : x0), full);
+                      it.row + (ALONG_X ? x1 : 0), k + (ALONG_X ? 0 : x1), full);
             load_slab(stage + SLAB_X, map_y, ALONG_Y, BN, SPAN_Y, CM, CM > 1 ? p->rank : 0,
-                      it.col + (ALONG_Y ? y0 : 0), k + (ALONG_Y ? 0 : y0), full);
+                      it.col + (ALONG_Y ? y1 : 0), k + (ALONG_Y ? 0 : y1), full);
         }
     }
 }
@@ -797,6 +857,7 @@ GT_INLINE void put_pair(int at, gt_c first, gt_c second) {
 enum {
     SPAN_C = GT_SPAN_C, /* bytes of a box's row */
     TURN_COLS = SWAP ? 32 : SPAN_C / GT_SIZEOF_C,
+    TURN_LINES = SWAP ? 32 : 64,         /* rows of C */
     TURN = 64 * TURN_COLS * GT_SIZEOF_C, /* bytes */
     BOX_BYTES = SWAP ? 32 * SPAN_C : TURN
 };
@@ -897,6 +958,29 @@ GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAM
 }
 #endif
 
+#ifdef GT_BATCH
+/* Stores those rows and columns of a turn that exist, C's first one at `c`. */
+GT_INLINE void take_boxes(int at, gt_c *c, gt_long ldc, int rows, int cols, int t) {
+    enum {
+        PIECE = 16 / GT_SIZEOF_C, /* elements */
+        LENGTH = SWAP ? 64 : TURN_COLS, PIECES = LENGTH / PIECE
+    };
+    const int high = SWAP ? cols : rows, wide = SWAP ? rows : cols;
+    GT_UNROLL_BY(2)
+    for (int e = t; e < TURN_LINES * PIECES; e += 128) {
+        const int line = e / PIECES, first = e % PIECES * PIECE;
+        unsigned x[4];
+        if (line >= high || first >= wide)
+            continue;
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                     : "r"(at + place_in_boxes(SWAP ? first : line, SWAP ? line : first))
+                     : "memory");
+        *(uint4 *)(c + line * ldc + first) = make_uint4(x[0], x[1], x[2], x[3]);
+    }
+}
+#endif
+
 /* A turn begins when at most READING stores of boxes still read their places. It asks for
  * the boxed operand of the turn that comes AHEAD turns later. */
 #if GT_EPI_BOXED && GT_PLACES == 2
@@ -908,10 +992,11 @@ GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAM
 /* Stores sums to C by boxes. X's row `row` and Y's column `col` come first. PLACES places
  * from `at` on in shared memory take turns. Without a boxed operand there are two of them,
  * which take turns also from a tile to the warpgroup's next one; `before`: the warpgroup's
- * tiles before this one. */
-GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, int at,
-                           gt_acc alpha, int row, int col, int before, int group,
-                           int t PART_PARAM GT_PLACE_PARAMS) {
+ * tiles before this one. Below a product of a batch may lie another one. So the threads
+ * store its incomplete boxes, to `to`. */
+GT_INLINE void store_boxes(const struct gt_tensor_map *map, const struct target *to,
+                           const gt_acc *sums, int at, gt_acc alpha, int row, int col,
+                           int before, int group, int t PART_PARAM GT_PLACE_PARAMS) {
     enum { AHEAD = GT_PLACES - 1 - READING };
     const int odd = TURNS % 2 && !GT_EPI_BOXED ? before % 2 : 0;
     GT_UNROLL
@@ -937,6 +1022,16 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const gt_acc *sums, 
 #endif
         gt_copies_see_stores();
         gt_group_barrier(1 + group, 128);
+#ifdef GT_BATCH
+        const int rows = to->rows - row0, cols = to->cols - col0;
+        if ((SWAP ? cols : rows) < TURN_LINES) {
+            take_boxes(turn, (gt_c *)to->at + place_in(to, row0, col0), to->ld, rows, cols,
+                       t);
+            if (t == 0)
+                gt_box_stores_commit(); /* every turn has a group */
+            continue;
+        }
+#endif
         if (t == 0) {
             GT_UNROLL
             for (int b = 0; b < TURN / BOX_BYTES; b++)
@@ -980,14 +1075,19 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_PRODUCT();
     const int t = GT_THREAD_X, lane = t % 32;
     const int high = SWAP ? n : m, wide = SWAP ? m : n;
-    const struct plan p = {high,
-                           wide,
-                           gt_cdiv(high, HIGH) * gt_cdiv(wide, WIDE),
-                           (int)GT_ITEMS,
-                           alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK),
-                           GT_BLOCK % CLUSTER,
-                           GT_BLOCK / CLUSTER,
-                           (int)gridDim.x / CLUSTER};
+    struct plan p = {high,
+                     wide,
+                     gt_cdiv(high, HIGH) * gt_cdiv(wide, WIDE),
+                     GT_WALK ? 0x7fffffff : (int)GT_ITEMS,
+                     alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK),
+                     GT_BLOCK % CLUSTER,
+                     GT_BLOCK / CLUSTER,
+                     (int)gridDim.x / CLUSTER};
+#if GT_WALK
+    p.n = n;
+    p.lane = lane;
+    p.walk = gt_walk_begin(all_rows, batch, m, WALK_HIGH, WALK_ACROSS(n), lane);
+#endif
     const int stages = gt_shared_address(smem), staged = stages + STAGES * SLAB;
     const int full = staged + GROUPS * STAGED;
     const struct ring ring = {stages, full, full + STAGES * 8, full + STAGES * 16};
@@ -1007,8 +1107,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #if GT_GIVE
         GT_REGISTERS_GIVE(GT_GIVE);
 #endif
-        if (t == READERS)
-            produce(&p, &ring, &map_x, &map_y, ROWS_BEFORE_A, ROWS_BEFORE_B);
+        if (GT_WALK ? t < READERS + 32 : t == READERS)
+            produce(&p, &ring, &map_x, &map_y, SWAP ? ROWS_BEFORE_B : ROWS_BEFORE_A,
+                    SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B);
         gt_warp_barrier();
         if (ADDERS > 1)
             meet_adders(0);
@@ -1028,6 +1129,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_UNROLL_BY(1)
         for (int number = p.first; number < p.items; number += p.step, turns++) {
             const struct item it = item_of(&p, number);
+            if (!IS_ITEM(it))
+                break;
             const struct gt_turn turn = gt_turn_at(STAGES, used);
             used += it.slabs;
             if (TEAMS > 1 && turns % TEAMS != group)
@@ -1055,8 +1158,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             GT_LEAD(PARTIAL);
 
             const int row0 = it.row + row, col0 = it.col + col;
-            struct target to = {c, ldc, high - row0, wide - col0};
-            to.at = c + place_in(&to, row0, col0);
+            struct target to = {c, ldc, ITEM_HIGH(it) - row0, ITEM_WIDE(it) - col0};
+            to.at = ITEM_C(it) + place_in(&to, row0, col0);
             if (PARTIAL) {
                 to.ld = n;
                 to.at = PART_SUMS + it.work.part * (gt_long)m * n +
@@ -1070,7 +1173,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 store_sums(&to, sums, t % 128);
 #if GT_STORE
             } else if (!GT_READS_C(beta) && p.slabs > 0) {
-                store_boxes(&map_c, sums, staged + group * STAGED, alpha, row0, col0,
+                const int ahead = AHEAD_C(it);
+                store_boxes(&map_c, &to, sums, staged + group * STAGED, alpha,
+                            row0 + (SWAP ? 0 : ahead), col0 + (SWAP ? ahead : 0),
                             turns / TEAMS, group,
                             t % 128 PART GT_PLACE(SWAP ? col0 : row0, SWAP ? row0 : col0));
 #endif

@@ -43,8 +43,11 @@ mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
     bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
     bf16-nt-70x24x40,groups=3 "" "elements wrong"
-mutant wgmma ', ROWS_BEFORE_B);' ', 0);' bf16-nt-70x24x40,groups=3 \
+mutant wgmma 'SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B' '0' bf16-nt-70x24x40,groups=3 \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
+walk="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
+mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
+mutant wgmma 'y1 = AHEAD_Y(it, y0)' 'y1 = 0' bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
 mutant pipeline 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $thin "$turns" \
     "a copy to it is under way"
 mutant pipeline 'gt_barrier_wait(full, parity);' ';' $thin "$turns BULK=1" \

@@ -53,6 +53,17 @@ trial mma bf16-nn-60x40x136,batch=5,masked,rows=20,beta "SPLIT=2 VA=16 VB=16"
 trial wgmma bf16-nt-300x80x136,groups=5 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
 trial wgmma bf16-nn-150x80x128,batch=3,masked,rows=50,beta \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1"
+# Blocks walk over the tiles of all groups. Boxes of C would reach into the next group: its
+# rows, also those of a transposed C. More groups than a warp has lanes.
+trial wgmma bf16-nt-300x80x136,groups=5 \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
+trial wgmma i8-nn-150x80x128,groups=5 \
+    "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
+trial wgmma bf16-nn-300x80x128,groups=40 \
+    "BM=128 BN=64 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 CN=2"
+trial wgmma bf16-nn-300x80x128,groups=40 \
+    "BM=128 BN=16 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 SWAP=1 CM=2"
+trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 STORE=1"
 
 # Batches of small products: more groups than blocks, so that the ring turns round.
 thin=f32-nn-4x4x512,batch=1100

@@ -222,6 +222,35 @@ static void test_slots(void **state) {
     gt_family_destroy(f);
 }
 
+/* Where a family walks, one launch has all slots, and its expressions say how many blocks.
+ * Other batches are numbered by the grid as before. */
+static void test_a_walk_has_one_launch(void **state) {
+    static const struct {
+        const char *name;
+        int64_t x, y;
+    } rows[] = {
+        {"f32-nn-640x4x4,groups=3", 13, 1},
+        {"f32-nn-65x4x4,batch=3,masked", 6, 1},
+        {"f32-nn-65x4x4,batch=3", 1, 3},
+        {"f32-nn-65x4x4", 1, 1},
+    };
+    (void)state;
+    struct gt_family *f = family_of("\"batch\": \"grid\",",
+                                    "\"WALK ? BATCH : 1\", \"1\", \"1\"], \"walk\": \"W == "
+                                    "8\", \"cluster\": [\"1\", \"1\", \"1\"",
+                                    ", \"workspace\"");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_fit fit;
+        assert_int_equal(fit_to(&fit, f, rows[i].name, NULL), GEMMTUNE_OK);
+        assert_int_equal(fit.passes.item[0].launch.grid[0], rows[i].x);
+        assert_int_equal(fit.passes.item[0].launch.grid[1], rows[i].y);
+    }
+    expect(f, "f32-nn-65x4x4,groups=3", "#define GT_WALK 1\n", true);
+    expect(f, "f32-nn-65x4x4,groups=3", "common/batch.h", false);
+    expect(f, "f32-nn-65x4x4,batch=3", "#define GT_WALK 0\n", true);
+    gt_family_destroy(f);
+}
+
 /* A family with "per_problem" has its problem's numbers in the text. */
 static void test_text_of_one_problem(void **state) {
     (void)state;
@@ -246,6 +275,7 @@ int main(void) {
         cmocka_unit_test(test_epilogue),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_a_walk_has_one_launch),
         cmocka_unit_test(test_text_of_one_problem),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

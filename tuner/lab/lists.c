@@ -72,13 +72,24 @@ static int64_t weight(const gemmtune_problem *p, enum gt_spread spread, uint64_t
     const int64_t expected = p->expected_rows, by_chance = chance(seed, z);
     if (spread == GT_SPREAD_EVEN)
         return expected * (750 + by_chance / 2) / 1000;
+    if (spread == GT_SPREAD_EQUAL)
+        return expected;
+    if (spread == GT_SPREAD_ZIPF)
+        return 1000 * expected * p->batch / (z + 1);
     return by_chance < 300 ? 0 : by_chance < 400 ? p->m : p->m * chance(seed + 1, z) / 1000;
+}
+
+enum gt_spread gt_spread_timed(void) {
+    const char *word = getenv("GEMMTUNE_ROWS");
+    if (word != NULL && strcmp(word, "equal") == 0)
+        return GT_SPREAD_EQUAL;
+    return word != NULL && strcmp(word, "zipf") == 0 ? GT_SPREAD_ZIPF : GT_SPREAD_EVEN;
 }
 
 /* Groups share all rows; of uneven ones the last rows belong to none. */
 static void fill_ends(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
                       uint64_t seed) {
-    const bool even = spread == GT_SPREAD_EVEN;
+    const bool even = spread != GT_SPREAD_UNEVEN;
     const double expected = (double)p->expected_rows * (double)p->batch;
     const double most = (double)p->m - (even ? 0 : floor((double)p->m / 9));
     const double all = even && expected < most ? expected : most;

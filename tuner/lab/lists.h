@@ -40,8 +40,13 @@ struct gt_lists {
 
 /* How long groups and products are. EVEN: as many rows as the problem expects, a quarter
  * more or less. UNEVEN: any number, 0 among them, and the last rows of A belong to no
- * group. */
-enum gt_spread { GT_SPREAD_EVEN, GT_SPREAD_UNEVEN };
+ * group. EQUAL: as many as the problem expects. ZIPF: number z has a share of 1 / (z + 1).
+ */
+enum gt_spread { GT_SPREAD_EVEN, GT_SPREAD_UNEVEN, GT_SPREAD_EQUAL, GT_SPREAD_ZIPF };
+
+/* The spread of timed rows: that of GEMMTUNE_ROWS in the environment, `equal` or `zipf`;
+ * EVEN without it. */
+enum gt_spread gt_spread_timed(void);
 
 /* The rows of a problem that has them, as a call gives them: `batch` numbers. */
 void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk.h - a walk over the tiles of grouped or masked rows, for a kernel whose blocks take
+ * tiles of all groups in turns ("walk" in "launch" of space.json). GT_WALK is 1 in its
+ * source; other kernels have nothing of this.
+ *
+ * GT_GROUPED 1: A and C are one matrix each, of m rows in `batch` groups. Group g is
+ * multiplied by matrix g of B, and ends ahead of row all_rows[g].
+ * GT_MASKED 1: the first all_rows[z] rows of product z are computed. "Group" means product
+ * here.
+ *
+ * A tile lies within one group. Tiles are numbered group by group; a group without rows has
+ * none. Only the list says how many tiles there are. So every warp that needs to know a
+ * tile walks along the list by itself: its lanes have 32 groups, whose tiles they add up.
+ * Numbers that a warp asks for never fall, so it reads the list once. All 32 lanes call
+ * these functions together. CUDA.
+ */
+#if GT_WALK
+#undef GT_PRODUCT
+#define GT_PRODUCT()
+
+#ifdef GT_MASKED
+#define GT_GROUPED 0
+#else
+#define GT_MASKED 0
+#endif
+
+struct gt_walk {
+    const int *list; /* all_rows */
+    int groups, m;   /* m: rows of A, or of each product */
+    int first;       /* the group of lane 0 */
+    int begin, rows; /* of the lane's group */
+    int from, to;    /* the numbers of its tiles: from `from` to `to` - 1 */
+};
+
+/* A tile's group, the group's first row in A and C (0 when masked) and its rows, and the
+ * tile's number in it. */
+struct gt_walk_tile {
+    int group, begin, rows, tile;
+};
+
+/* Gives the lanes the groups from `first` on, whose tiles are numbered from `from` on. A
+ * row of tiles has `high` rows and `across` tiles. */
+GT_INLINE void gt_walk_take(struct gt_walk *w, int first, int from, int high, int across,
+                            int lane) {
+    const int group = first + lane, exists = group < w->groups;
+    const int begin = GT_GROUPED && exists && group > 0 ? w->list[group - 1] : 0;
+    const int end = exists ? GT_MIN(w->list[group], w->m) : begin;
+    w->first = first;
+    w->begin = begin;
+    w->rows = GT_MAX(0, end - begin);
+    const int tiles = gt_cdiv(w->rows, high) * across;
+    int sum = tiles;
+    GT_UNROLL
+    for (int step = 1; step < 32; step *= 2) {
+        const int before = __shfl_up_sync(0xffffffff, sum, step);
+        sum += lane >= step ? before : 0;
+    }
+    w->to = from + sum;
+    w->from = w->to - tiles;
+}
+
+GT_INLINE struct gt_walk gt_walk_begin(const int *list, int groups, int m, int high,
+                                       int across, int lane) {
+    struct gt_walk w = {list, groups, m};
+    gt_walk_take(&w, 0, 0, high, across, lane);
+    return w;
+}
+
+/* Finds the tile of this number. Returns 0 when there are not so many tiles. */
+GT_INLINE int gt_walk_find(struct gt_walk_tile *out, struct gt_walk *w, int number,
+                           int high, int across, int lane) {
+    int end = __shfl_sync(0xffffffff, w->to, 31);
+    GT_UNROLL_BY(1)
+    while (number >= end && w->first + 32 < w->groups) {
+        gt_walk_take(w, w->first + 32, end, high, across, lane);
+        end = __shfl_sync(0xffffffff, w->to, 31);
+    }
+    if (number >= end)
+        return 0;
+    const int which = __popc(__ballot_sync(0xffffffff, number >= w->to));
+    out->group = w->first + which;
+    out->begin = __shfl_sync(0xffffffff, w->begin, which);
+    out->rows = __shfl_sync(0xffffffff, w->rows, which);
+    out->tile = number - __shfl_sync(0xffffffff, w->from, which);
+    return 1;
+}
+
+/* The rows of A or C ahead of a tile's group, where a matrix begins `step` rows behind the
+ * one before it. */
+GT_INLINE int gt_walk_rows_ahead(const struct gt_walk_tile *t, int step) {
+    return GT_MASKED ? t->group * step : t->begin;
+}
+#endif
