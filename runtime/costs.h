@@ -33,6 +33,7 @@
     X(part, 706, true, "adding one part of a tile that streams have split")                \
     X(registers, 1.15, false, "registers that compilers use / estimate of families")       \
     X(cluster, 2640, true, "wait of a cluster for its blocks")                             \
+    X(pair, 1200, false, "start and end of a cluster that shares slabs; measured")         \
     X(launch_ns, 1410, true, "ns of a graph's first kernel")                               \
     X(pass_ns, 1890, true, "ns of each further kernel")                                    \
     X(moved, 2300, true, "bytes a ns through the workspace")

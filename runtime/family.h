@@ -132,6 +132,7 @@ struct gt_map {
     X(COPIES, "copies", "0")                                                               \
     X(SLAB, "slab", "0")                                                                   \
     X(FOLDS, "folds", "1")                                                                 \
+    X(STORE, "store", "100")                                                               \
     X(TENSOR, "tensor", "0")                                                               \
     X(MOVED, "moved", "0")
 

@@ -164,19 +164,25 @@ static int64_t streams(const struct work *w) {
     return w->shape[GT_SHAPE_STREAM] * w->d->units * w->facts->products;
 }
 
+/* Whether the blocks of a cluster add up their sums. Others only share slabs. */
+static bool cluster_adds(const struct gt_facts *f) {
+    return f->cluster > 1 && f->cluster == f->shape[GT_SHAPE_SPLIT];
+}
+
 static void fill_block(struct work *w) {
     const int64_t *s = w->shape;
     const double tile_m = (double)s[GT_SHAPE_TILE_M], tile_n = (double)s[GT_SHAPE_TILE_N];
     const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
     const double folds = (double)(s[GT_SHAPE_FOLDS] > 1 ? s[GT_SHAPE_FOLDS] : 0) +
-                         (w->facts->cluster > 1 ? 1 : 0);
+                         (cluster_adds(w->facts) ? 1 : 0);
     w->warps = ceil((double)w->facts->threads / WARP);
     w->tile = tile_m * tile_n;
     w->tiles = w->products * fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
     w->slabs = s[GT_SHAPE_STREAM] == 0        ? ceil(depth / (double)s[GT_SHAPE_SPLIT])
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
-    w->end = (w->costs->fold * folds + w->costs->store) * w->tile * w->size_c / LINE;
+    w->end = (w->costs->fold * folds + w->costs->store * (double)s[GT_SHAPE_STORE] / 100) *
+             w->tile * w->size_c / LINE;
     fill_slab(w);
     w->ask = fmin(w->slabs, (double)s[GT_SHAPE_AHEAD]) * w->costs->copy *
              (double)s[GT_SHAPE_COPIES] * ceil(w->warps / PARTITIONS);
@@ -304,7 +310,6 @@ static double least_ns(const struct work *w) {
 }
 
 static void fill_terms(struct gt_prediction *out, const struct work *w) {
-    const int64_t cluster = w->facts->cluster;
     const double units = w->units, blocks = (double)out->blocks;
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double last = ceil((blocks - full * units) / units), busy = full + last;
@@ -313,7 +318,9 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
                              ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] *
                                    w->products / w->tiles
                              : 0;
-    const double clusters = cluster > 1 ? w->costs->cluster : 0;
+    const double clusters = cluster_adds(w->facts)  ? w->costs->cluster
+                            : w->facts->cluster > 1 ? w->costs->pair
+                                                    : 0;
     double *t = out->term_ns;
     t[GT_TERM_FMA] = w->slabs * (rounds * slab_clocks(w, w->fma, out->resident) +
                                  slab_clocks(w, w->fma, last));
