@@ -221,6 +221,10 @@ GT_INLINE struct item item_of(const struct plan *p, int number) {
 #define ITEM_C(it) c
 #endif
 
+/* Whether it is the item that a block has ahead of its barriers: `before` items came ahead
+ * of it. A walk has none. */
+#define IS_FIRST(before) (!GT_WALK && (before) == 0)
+
 /* Addresses in shared memory: the stages, the first of STAGES barriers each, and the first
  * of a barrier for each team, where it tells that it has all slabs of an item. */
 struct ring {
@@ -255,15 +259,16 @@ GT_INLINE void load_slab(int to, const struct gt_tensor_map *map, int along, int
     }
 }
 
-/* x0, y0: rows of the maps ahead of the product's; with GT_WALK, from a matrix to the next.
- * One thread has slabs copied; with GT_WALK its warp comes along. */
-GT_INLINE void produce(struct plan *p, const struct ring *r,
+/* first: the block's first item, but with GT_WALK. x0, y0: rows of the maps ahead of the
+ * product's; with GT_WALK, from a matrix to the next. One thread has slabs copied; with
+ * GT_WALK its warp comes along. */
+GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
                        const struct gt_tensor_map *map_x,
                        const struct gt_tensor_map *map_y, int x0, int y0) {
     struct gt_turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (int number = p->first; number < p->items; number += p->step) {
-        const struct item it = item_of(p, number);
+        const struct item it = IS_FIRST(number - p->first) ? first : item_of(p, number);
         const int x1 = AHEAD_X(it, x0), y1 = AHEAD_Y(it, y0);
         if (!IS_ITEM(it))
             break;
@@ -528,7 +533,8 @@ GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
 enum {
     CHUNK = GT_CHUNK,
     LINES = SWAP ? CHUNK : 64, LENGTH = SWAP ? 64 : CHUNK, PITCH = LENGTH + 8,
-    WORD = GT_SIZEOF_C < 4 ? 4 / GT_SIZEOF_C : 1,  /* elements that a thread moves */
+    /* elements that a thread moves: those of 4 bytes of C, or 16 bytes of sums */
+    WORD = ADDERS > 1 ? 4 : GT_SIZEOF_C < 4 ? 4 / GT_SIZEOF_C : 1,
     WORDS = LENGTH / WORD + (WORD > 1)             /* that a line may touch */
 };
 
@@ -549,6 +555,63 @@ GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int t) {
     }
 }
 
+#if GT_REDUCE
+/* Loads WORD sums, 16 bytes, of block `rank` of the cluster. */
+GT_INLINE void load_peer(gt_acc *sums, const gt_acc *from, int rank) {
+    unsigned bits[WORD];
+    asm volatile("{\n"
+                 ".reg .b32 there;\n"
+                 "mapa.shared::cluster.u32 there, %4, %5;\n"
+                 "ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [there];\n"
+                 "}"
+                 : "=r"(bits[0]), "=r"(bits[1]), "=r"(bits[2]), "=r"(bits[3])
+                 : "r"(gt_shared_address(from)), "r"(rank)
+                 : "memory");
+    GT_UNROLL
+    for (int i = 0; i < WORD; i++)
+#if GT_FLOAT
+        sums[i] = GT_BITS_TO_F32(bits[i]);
+#else
+        sums[i] = bits[i];
+#endif
+}
+
+/* The sums of all blocks for WORD elements, in the order of k. All are asked for before any
+ * is added. */
+GT_INLINE void add_peers(gt_acc *value, const gt_acc *from) {
+    gt_acc part[ADDERS][WORD];
+    GT_UNROLL
+    for (int r = 0; r < ADDERS; r++)
+        load_peer(part[r], from, r);
+    GT_UNROLL
+    for (int i = 0; i < WORD; i++) {
+        value[i] = part[0][i];
+        GT_UNROLL
+        for (int r = 1; r < ADDERS; r++)
+            value[i] += part[r][i];
+    }
+}
+#endif
+
+/* The sums of WORD elements of a line of a chunk from `col` on. Elements past its ends get
+ * any number. Without odd lines of C, `col` is a multiple of WORD. */
+GT_INLINE void sums_of(gt_acc *value, const gt_acc *line, int col) {
+#if GT_REDUCE
+    if (col % WORD == 0) {
+        add_peers(value, line + col);
+        return;
+    }
+#endif
+    GT_UNROLL
+    for (int i = 0; i < WORD; i++) {
+        const gt_acc *at = line + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0);
+        value[i] = gt_cluster_load(ADDERS > 1, at, 0);
+        GT_UNROLL
+        for (int r = 1; r < ADDERS; r++)
+            value[i] += gt_cluster_load(1, at, r);
+    }
+}
+
 /* Stores a chunk to C, of which `lines` x `length` exist from c on. Blocks that add up
  * together, of which this is the one with number `rank`, store a part each. A thread moves
  * the elements that share a word of memory: a line may begin in the middle of one. */
@@ -566,15 +629,7 @@ GT_INLINE void take_chunk(const gt_acc *chunk, gt_c *c, gt_long ldc, gt_acc alph
         gt_c old[WORD];
         if (line >= lines || end <= first)
             continue;
-        GT_UNROLL
-        for (int i = 0; i < WORD; i++) {
-            const gt_acc *at =
-                chunk + line * PITCH + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0);
-            value[i] = gt_cluster_load(ADDERS > 1, at, 0);
-            GT_UNROLL
-            for (int r = 1; r < ADDERS; r++)
-                value[i] += gt_cluster_load(1, at, r);
-        }
+        sums_of(value, chunk + line * PITCH, col);
         gt_load_c(WORD, old, to + col, beta, first == 0 && end == WORD, first, end);
         gt_store_row(WORD, to + col, alpha, value, beta, old, first == 0 && end == WORD,
                      first, end GT_PLACE(gt_i + line, gt_j + col));
@@ -1083,15 +1138,23 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                      GT_BLOCK % CLUSTER,
                      GT_BLOCK / CLUSTER,
                      (int)gridDim.x / CLUSTER};
+    struct item first = {};
 #if GT_WALK
     p.n = n;
     p.lane = lane;
     p.walk = gt_walk_begin(all_rows, batch, m, WALK_HIGH, WALK_ACROSS(n), lane);
+#else
+    /* Its divisions and the barriers below are under way at the same time. */
+    first = item_of(&p, p.first);
 #endif
     const int stages = gt_shared_address(smem), staged = stages + STAGES * SLAB;
     const int full = staged + GROUPS * STAGED;
     const struct ring ring = {stages, full, full + STAGES * 8, full + STAGES * 16};
 
+    if (t == READERS) { /* the first copies would wait for their maps */
+        gt_map_prefetch(&map_x);
+        gt_map_prefetch(&map_y);
+    }
     if (t == 0) {
         for (int s = 0; s < STAGES; s++) {
             gt_barrier_init(ring.full + s * 8, 1);
@@ -1108,7 +1171,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         GT_REGISTERS_GIVE(GT_GIVE);
 #endif
         if (GT_WALK ? t < READERS + 32 : t == READERS)
-            produce(&p, &ring, &map_x, &map_y, SWAP ? ROWS_BEFORE_B : ROWS_BEFORE_A,
+            produce(&p, &ring, first, &map_x, &map_y,
+                    SWAP ? ROWS_BEFORE_B : ROWS_BEFORE_A,
                     SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B);
         gt_warp_barrier();
         if (ADDERS > 1)
@@ -1128,7 +1192,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         int used = 0, turns = 0; /* slabs of all items before; items before */
         GT_UNROLL_BY(1)
         for (int number = p.first; number < p.items; number += p.step, turns++) {
-            const struct item it = item_of(&p, number);
+            const struct item it = IS_FIRST(turns) ? first : item_of(&p, number);
             if (!IS_ITEM(it))
                 break;
             const struct gt_turn turn = gt_turn_at(STAGES, used);
