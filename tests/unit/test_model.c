@@ -434,6 +434,25 @@ static void test_clusters(void **state) {
     }
 }
 
+/* A cluster that adds up has a part of k in each block. Others only share slabs: they cost
+ * a start and an end, and no sums. */
+static void test_what_clusters_cost(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
+    const struct gt_costs *costs = &gt_costs_h200;
+    (void)state;
+    const struct gt_prediction single = reckoned(&facts, &card, costs);
+    facts.cluster = 2;
+    const struct gt_prediction sharing = reckoned(&facts, &card, costs);
+    assert_near(sharing.term_ns[GT_TERM_PASSES] - single.term_ns[GT_TERM_PASSES],
+                costs->pair / 1.733, 1e-6);
+    assert_near(sharing.term_ns[GT_TERM_ENDS], single.term_ns[GT_TERM_ENDS], 1e-6);
+    facts.shape[GT_SHAPE_SPLIT] = 2;
+    const struct gt_prediction adding = reckoned(&facts, &card, costs);
+    assert_near(adding.term_ns[GT_TERM_PASSES] - single.term_ns[GT_TERM_PASSES],
+                costs->cluster / 1.733, 1e-6);
+    assert_true(adding.term_ns[GT_TERM_ENDS] > single.term_ns[GT_TERM_ENDS]);
+}
+
 /* However the grid shares tiles out, streams are one round of so many blocks a unit. */
 static void test_streams(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
@@ -463,6 +482,11 @@ static void test_ends_and_stalls(void **state) {
     assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS] -
                     was.term_ns[GT_TERM_ENDS],
                 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
+    facts.shape[GT_SHAPE_STORE] = 0; /* it computes while it writes */
+    assert_near(was.term_ns[GT_TERM_ENDS] -
+                    reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS],
+                gt_costs_h200.store * 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
+    facts.shape[GT_SHAPE_STORE] = 100;
     costs = gt_costs_h200;
     facts.shape[GT_SHAPE_BURST] = 64;
     const double full = reckoned(&facts, &card, &costs).term_ns[GT_TERM_FMA];
@@ -479,7 +503,7 @@ int main(void) {
         cmocka_unit_test(test_traffic),         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_bad_shapes),      cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_every_start),     cmocka_unit_test(test_the_ladder),
-        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words),           cmocka_unit_test(test_what_clusters_cost),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
