@@ -137,7 +137,9 @@ static void put_x(struct gt_page *page, const struct gt_epilogue *e) {
     const bool integer = !is_float(e->type_acc) && !is_float(e->type_c);
     put_name(page, "x", integer);
     if (is_float(e->type_acc) || integer)
-        gt_page_put(page, "(%s)gt_fma(beta, gt_from_c(old), alpha * acc);\n",
+        gt_page_put(page,
+                    "(%s)(beta == (gt_acc)0 ? alpha * acc\n"
+                    "        : gt_fma(beta, gt_from_c(old), alpha * acc));\n",
                     integer ? "int" : "gt_real");
     else
         gt_page_put(page, "(gt_real)(int)(alpha * acc) + "
@@ -204,8 +206,13 @@ static void put_operands(struct gt_page *page, const struct gt_epilogue *e) {
 /* ---- the function ---------------------------------------------------------- */
 
 static void put_stores(struct gt_page *page, const struct gt_epilogue *e) {
-    gt_page_put(page, "#define GT_PUT_D(v) gt_d = gt_%sput_%s(v)\n",
-                gt_epilogue_stores_int(e, false) ? "i" : "", name_of(e->type_c));
+    const bool integer = gt_epilogue_stores_int(e, false);
+    gt_page_put(page, "typedef %s gt_result;\n#define GT_REAL_RESULT %d\n",
+                integer ? "int" : "gt_real", !integer);
+    gt_page_put(page,
+                "GT_INLINE gt_c gt_rounded(gt_result x) {\n    return gt_%sput_%s(x);\n}\n",
+                integer ? "i" : "", name_of(e->type_c));
+    gt_page_put(page, "#define GT_PUT_D(v) gt_d = (v)\n");
     if (e->d2 >= 0)
         gt_page_put(page,
                     "#define GT_PUT_D2(v) gt_d2[gt_i * gt_ld_d2 + gt_j] = "
@@ -220,16 +227,16 @@ int gt_epilogue_function(const struct gt_epilogue *e, char *buf, size_t size) {
     put_operands(&page, e);
     put_stores(&page, e);
     gt_page_put(&page,
-                "GT_INLINE gt_c gt_element_of(gt_acc alpha, gt_acc acc, gt_acc beta, "
+                "GT_INLINE gt_result gt_result_of(gt_acc alpha, gt_acc acc, gt_acc beta, "
                 "gt_c old, struct gt_operands gt_at GT_PLACE_PARAMS) {\n"
-                "    gt_c gt_d;\n");
+                "    gt_result gt_d;\n");
     put_values(&page, e);
     gt_page_put(&page, "%s    return gt_d;\n}\n", lines);
     gt_page_put(&page, "GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, "
                        "gt_c old GT_PLACE_PARAMS) {\n"
                        "    struct gt_operands gt_at;\n"
                        "    gt_fetch(&gt_at GT_PLACE(gt_i, gt_j));\n"
-                       "    return gt_element_of(alpha, acc, beta, old, gt_at "
-                       "GT_PLACE(gt_i, gt_j));\n}\n");
+                       "    return gt_rounded(gt_result_of(alpha, acc, beta, old, gt_at "
+                       "GT_PLACE(gt_i, gt_j)));\n}\n");
     return page.len;
 }

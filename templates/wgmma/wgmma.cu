@@ -712,11 +712,11 @@ GT_INLINE void fetch_pair(struct gt_operands *to, const struct part *p, int row,
 }
 
 /* An element of C, of which rows x cols exist from there on. */
-GT_INLINE gt_c made(gt_acc alpha, gt_acc sum, struct gt_operands operands, int rows,
-                    int cols GT_PLACE_PARAMS) {
+GT_INLINE gt_result made(gt_acc alpha, gt_acc sum, struct gt_operands operands, int rows,
+                         int cols GT_PLACE_PARAMS) {
     if (GT_HAS_D2 && (rows <= 0 || cols <= 0)) /* nor does d2 */
         return 0;
-    return gt_element_of(alpha, sum, 0, 0, operands GT_PLACE(gt_i, gt_j));
+    return gt_result_of(alpha, sum, 0, 0, operands GT_PLACE(gt_i, gt_j));
 }
 #else
 #define PART_PARAM
@@ -779,9 +779,10 @@ GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int group
             const int col = j * 8 + t % 4 * 2 + e % 2;
             if (j >= first && j < groups && behind + col * GT_SIZEOF_C >= 0)
                 *(gt_c *)(line + col * GT_SIZEOF_C) =
-                    made(alpha, sums[j * 4 + h * 2 + e % 2], of[e / 2][e % 2],
-                         p->rows - row0 - row, p->cols - col0 - col GT_PLACE(
-                                                   gt_i + row0 + row, gt_j + col0 + col));
+                    gt_rounded(made(alpha, sums[j * 4 + h * 2 + e % 2], of[e / 2][e % 2],
+                                    p->rows - row0 - row,
+                                    p->cols - col0 - col GT_PLACE(gt_i + row0 + row,
+                                                                  gt_j + col0 + col)));
         }
     }
 }
@@ -975,11 +976,13 @@ GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
         for (int e = 0; e < EACH; e++) {
             const int row = row_of_pair(t, b + e), col = col_of_pair(t, b + e);
             const int line = line0 + (SWAP ? col : row), from = at0 + (SWAP ? row : col);
+            gt_result x[2];
             gt_c c[2];
             GT_UNROLL
             for (int i = 0; i < 2; i++)
-                c[i] = made(alpha, sums[sum_of_pair(b + e, i)], of[e][i], p->rows - line,
+                x[i] = made(alpha, sums[sum_of_pair(b + e, i)], of[e][i], p->rows - line,
                             p->cols - from - i GT_PLACE(gt_i + line, gt_j + from + i));
+            gt_round_pair(c, x[0], x[1]);
             put_pair(at + place_in_boxes(row, col), c[0], c[1]);
         }
     }
@@ -1100,6 +1103,19 @@ GT_INLINE void store_boxes(const struct gt_tensor_map *map, const struct target 
 #endif
 
 #if GT_EPILOGUE
+/* Has the boxed operand's part brought to the L2 cache, a line of memory at a time. */
+GT_INLINE void ask(const struct part *p, int boxed, int t GT_PLACE_PARAMS) {
+#if GT_STORE && GT_EPI_BOXED
+    enum { EACH = 128 / GT_SIZEOF_C, LINE_ASKS = GT_CDIV(LENGTH_C, EACH) };
+    GT_UNROLL_BY(1)
+    for (int e = t; e < LINES_C * LINE_ASKS; e += 128) {
+        const int line = e / LINE_ASKS, from = e % LINE_ASKS * EACH;
+        if (boxed && line < p->rows && from < p->cols)
+            gt_boxed_ask(0 GT_PLACE(gt_i + line, gt_j + from));
+    }
+#endif
+}
+
 /* Brings what a part needs to shared memory, ahead of its elements. `boxed`: they leave by
  * boxes. */
 GT_INLINE void request(const struct part *p, int boxed, int group, int t GT_PLACE_PARAMS) {
@@ -1205,7 +1221,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 part_of((char *)smem + (ring.order + 16 - stages) + group * GT_VECTORS,
                         staged + group * STAGED, high - it.row - row, wide - it.col - col);
             const int boxed = !GT_READS_C(beta) && p.slabs > 0 && it.work.parts <= 1;
-            if (!GT_PERSIST)
+            if (GT_PERSIST)
+                ask(&part, boxed, t % 128 GT_PLACE(SWAP ? it.col + col : it.row + row,
+                                                   SWAP ? it.row + row : it.col + col));
+            else
                 request(&part, boxed, group,
                         t % 128 GT_PLACE(SWAP ? it.col + col : it.row + row,
                                          SWAP ? it.row + row : it.col + col));
