@@ -21,8 +21,8 @@ static bool is_float(int32_t type) {
 static void put_params(struct gt_page *page, const struct gt_epilogue *e) {
     gt_page_put(page, "#define GT_OPERAND_PARAMS");
     for (int i = 0; i < e->operands; i++) {
-        gt_page_put(page, ", const GT_GLOBAL gt_%s *gt_op_%d", name_of(e->operand[i].type),
-                    i);
+        gt_page_put(page, ", const GT_GLOBAL gt_%s *GT_RESTRICT gt_op_%d",
+                    name_of(e->operand[i].type), i);
         if (e->operand[i].shape == GT_EPI_MATRIX)
             gt_page_put(page, ", gt_long gt_ld_%d", i);
     }

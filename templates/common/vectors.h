@@ -189,14 +189,26 @@ GT_INLINE void gt_load_c(int width, gt_c *old, const GT_GLOBAL gt_c *c, gt_acc b
 GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc,
                             gt_acc beta, gt_c *old, int inside, int first,
                             int end GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    if (gt_i < 0) {
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            old[j] = gt_to_c(acc[j]);
+    } else {
+        struct gt_operands of[16]; /* all are on their way before the first is waited for */
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            if (inside || (j >= first && j < end)) /* others have no operands */
+                gt_fetch(&of[j] GT_PLACE(gt_i, gt_j + j));
+        GT_UNROLL
+        for (int j = 0; j < width; j++)
+            if (inside || (j >= first && j < end))
+                old[j] = gt_rounded(gt_result_of(alpha, acc[j], beta, old[j],
+                                                 of[j] GT_PLACE(gt_i, gt_j + j)));
+    }
+#else
     GT_UNROLL
     for (int j = 0; j < width; j++)
-#if GT_EPILOGUE
-        if (inside || (j >= first && j < end)) /* others have no operands */
-            old[j] = gt_i < 0
-                         ? gt_to_c(acc[j])
-                         : gt_element(alpha, acc[j], beta, old[j] GT_PLACE(gt_i, gt_j + j));
-#else
         old[j] = gt_to_c(gt_fma(beta, gt_from_c(old[j]), alpha * acc[j]));
 #endif
     if (inside) {
