@@ -48,6 +48,9 @@ mutant wgmma 'SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B' '0' bf16-nt-70x24x40,groups=
 walk="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
 mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
 mutant wgmma 'y1 = AHEAD_Y(it, y0)' 'y1 = 0' bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
+# A matrix operand that comes through the boxes of C.
+mutant wgmma 'GT_COPY_WAIT(READING);' '' bf16-nt-72x264x72,epi=residual \
+    "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1" "a copy to it is under way"
 mutant pipeline 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $thin "$turns" \
     "a copy to it is under way"
 mutant pipeline 'gt_barrier_wait(full, parity);' ';' $thin "$turns BULK=1" \
