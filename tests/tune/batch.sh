@@ -37,6 +37,13 @@ has "the library finds it" "$("$GEMMTUNE" lookup "$problem" --device 0 --db "$TM
     "exact*naive"
 has "run checks it" "$("$GEMMTUNE" run "$problem" --device 0 --db "$TMPDIR/a.db" 2>&1)" \
     "checked*correct*error*at most*in the mean"
+# Finals also measure the error: of groups, which share one C, and of computed rows alone.
+for rows in f32-nn-100x33x17,groups=6 f32-nn-30x33x17,batch=4,masked,rows=10; do
+    tune --db "$TMPDIR/rows.db" --family naive --effort quick "$rows"
+    is "tune $rows: exit 0" "$?" 0
+    has "$rows is tuned" "$("$GEMMTUNE" lookup "$rows" --device 0 --db "$TMPDIR/rows.db")" \
+        "exact*naive"
+done
 error() { # the error that run measures
     "$GEMMTUNE" run "$1" --device 0 --no-cpu --json 2>/dev/null | sed -n \
         's/.*"error_max": \([^,]*\), "error_mean": \([^,]*\),.*/\1 \2/p'

@@ -424,20 +424,33 @@ static gt_status enqueue_error(struct gt_case *t, void *out, struct gt_err *err)
     push_long(&l, GT_GUARD / (int64_t)gt_type_size(p->type_c));
     push_int(&l, p->m);
     push_int(&l, p->n);
-    push_long(&l, p->batch);
+    push_long(&l, gt_problem_outputs(p));
     push_long(&l, p->stride_c);
     push_long(&l, p->ldc);
+    push_ptr(&l, t->rows.used_mem);
+    push_int(&l, t->rows.used_mem != NULL);
     push_ptr(&l, t->r);
     push_ptr(&l, t->s);
     push_ptr(&l, out);
     return run(t->checker, K_ERROR, gt_case_elements(p), &l, err);
 }
 
+/* The elements that a product computes. */
+static int64_t computed(const struct gt_case *t) {
+    const gemmtune_problem *p = &t->spec.problem;
+    int64_t rows = 0;
+    if (t->rows.used == NULL)
+        return gt_case_elements(p);
+    for (int64_t z = 0; z < gt_problem_outputs(p); z++)
+        rows += t->rows.used[z];
+    return rows * p->n;
+}
+
 /* `parts` pairs of a greatest number and a sum. */
 static struct gt_error sum_up(const struct gt_case *t, const char *part, int64_t parts) {
     const gemmtune_problem *p = &t->spec.problem;
     const size_t size = gt_type_size(t->checker->wide);
-    const double u = gt_type_unit(p->type_c), elements = (double)gt_case_elements(p);
+    const double u = gt_type_unit(p->type_c), elements = fmax((double)computed(t), 1);
     struct gt_error all = {0, 0};
     for (int64_t i = 0; i < parts; i++, part += 2 * size) {
         const double most = gt_element_get(part, t->checker->wide) / u;

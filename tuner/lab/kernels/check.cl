@@ -427,9 +427,11 @@ GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n
 }
 
 /* The greatest and the sum of |c - r| / s over the elements of each thread. Where s is 0 a
- * right element counts 0. NaN stays. Integers have no error. */
+ * right element counts 0. NaN stays. Integers have no error. With `limited`, only the first
+ * rows[z] rows of matrix z were computed. */
 GT_KERNEL(gt_error, 256, 1, 1)(gt_input c, gt_long front, int m, int n, gt_long count,
-                                gt_long stride, gt_long ldc, GT_GLOBAL const gt_wide *r,
+                                gt_long stride, gt_long ldc, GT_GLOBAL const int *rows,
+                                int limited, GT_GLOBAL const gt_wide *r,
                                 GT_GLOBAL const gt_wide *s, GT_GLOBAL gt_wide *out) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     const gt_long thread = (gt_long)GT_BLOCK * 256 + GT_THREAD_X;
@@ -437,6 +439,8 @@ GT_KERNEL(gt_error, 256, 1, 1)(gt_input c, gt_long front, int m, int n, gt_long 
 #if !GT_WIDE_I32
     for (gt_long e = thread; e < count * m * n; e += step) {
         const gt_long row = e / n; /* counted over all products */
+        if (limited && row % m >= rows[row / m])
+            continue;
         const gt_long at = front + row / m * stride + row % m * ldc + e % n;
         const gt_wide off = GT_ABS(gt_get(c, at, GT_BYTES_C, GT_BITS_C) - r[e]);
         const gt_wide x = off == 0 ? 0 : off / s[e];
