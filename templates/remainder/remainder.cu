@@ -763,9 +763,9 @@ GT_INLINE int is_doubtful(struct block *b, int acc[FRAGS][4], struct walk w, str
 
 /* The second warpgroup begins when the first one is LAG slabs ahead. */
 GT_INLINE void multiply_first_plane(struct block *b, int acc[FRAGS][4], int t) {
-    const int ahead = GT_MIN(LAG, b->slabs);
 #if GT_ENGINE
     if (LAG > 0 && t < 128) {
+        const int ahead = GT_MIN(LAG, b->slabs);
         multiply_slabs(acc, &b->ring, ahead, warp_m_of(t), warp_n_of(t), t);
         asm volatile("bar.arrive 7, 256;" ::: "memory");
         multiply_slabs(acc, &b->ring, b->slabs - ahead, warp_m_of(t), warp_n_of(t), t);

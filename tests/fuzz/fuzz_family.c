@@ -10,6 +10,7 @@
 #include "runtime/model.h"
 #include "tuner/search/space.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,13 +34,12 @@ static const struct gt_device device = {
 
 static gemmtune_problem problem_for(const struct gt_family *f) {
     gemmtune_problem p;
-    char name[32] = "f32-nn-65x33x17";
+    char name[GT_PROBLEM_NAME_MAX];
+    const char *types = "f32";
     for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if ((f->dtypes & gt_dtype_bit(gt_dtype_at(i))) != 0) {
-            const size_t len = strlen(gt_dtype_at(i)->name);
-            memcpy(name, gt_dtype_at(i)->name, len);
-            memcpy(name + len, "-nn-65x33x17", sizeof "-nn-65x33x17");
-        }
+        if ((f->dtypes & gt_dtype_bit(gt_dtype_at(i))) != 0)
+            types = gt_dtype_at(i)->name;
+    snprintf(name, sizeof name, "%s-nn-65x33x17", types);
     if (gt_problem_from_name(&p, name, NULL) != GEMMTUNE_OK)
         abort();
     return p;
