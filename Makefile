@@ -272,7 +272,7 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 
 # Runs families that need CUDA, in software; built with optimisation.
 check-ptx: $(B)/gemmtune $(TOOLS) $(B)/tests/device/test_pack
-	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) $(RUN) \
+	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) \
 	    tests/tune/ptx_trials.sh tests/tune/ptx_mutants.sh tests/tune/ptx_types.sh \
 	    tests/tune/ptx.sh
 
