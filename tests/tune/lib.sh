@@ -71,6 +71,15 @@ use_fakes() {
     export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }
 
+share=${GT_SHARE:-} share=${share%%/*} items=0
+
+# is_mine: whether the next item of a test's list is to be tried: all are, but with GT_SHARE=I/N
+# only every other one, and the odd ones where I is odd.
+is_mine() {
+    items=$((items + 1))
+    [ -z "$share" ] || [ $((items % 2)) -eq $((share % 2)) ]
+}
+
 # use_software_gpu: the fake driver with the interpreter of PTX behind it, and the NVRTC that FAKE_NVRTC_REAL
 # names; else that of the toolkit, or the one that tools/fetch-nvrtc has fetched. Where there is none, the test
 # ends.

@@ -13,6 +13,7 @@ turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
 # mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose source FROM is replaced
 # by TO. Its trial is refused with a sentence that matches.
 mutant() {
+    is_mine || return 0
     mkdir -p "$TMPDIR/own/mutant"
     sed "s/\"family\": \"$1\"/\"family\": \"mutant\"/" "$GT_SRC/templates/$1/space.json" \
         >"$TMPDIR/own/mutant/space.json"

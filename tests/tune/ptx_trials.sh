@@ -1,18 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # ptx_trials.sh - the program with families that need CUDA, on the software GPU: the whole path
-# of `trial` for points of each family; `tune`. GT_LONG=1: more trials. GT_SHARE=I/N: every
-# other trial, the odd ones where I is odd.
+# of `trial` for points of each family; `tune`. GT_LONG=1: more trials.
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
 
-share=${GT_SHARE:-} share=${share%%/*} count=0
-
 # trial FAMILY PROBLEM POINT: the whole check: fourteen cases, padding, alpha, beta, poison.
 trial() {
-    count=$((count + 1))
-    [ -z "$share" ] || [ $((count % 2)) -eq $((share % 2)) ] || return 0
+    is_mine || return 0
     "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --family "$1" --point "$3" --json \
         >"$TMPDIR/out" 2>&1
     has "trial of $1 on $2" "$(cat "$TMPDIR/out")" '"outcome": "correct"'

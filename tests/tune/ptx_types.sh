@@ -38,6 +38,7 @@ types() {
     break_family "$1"
     shift 2
     for type; do
+        is_mine || continue
         "$GEMMTUNE" trial "$type-nt-33x24x141" --device 0 --untimed --timeout 500s --json \
             --templates "$TMPDIR/own" --family broken --point "$point MISTAKE=0" \
             --point "$point MISTAKE=1" --point "$point MISTAKE=2" --point "$point MISTAKE=3" \
