@@ -160,9 +160,9 @@ $(B)/tuner/lab/reference.o: FILE_CFLAGS = $(if $(optimised),-O3)
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
 # Bytes of texts, as integers from 0 to 255.
-$(B)/gen/%.o: FILE_CFLAGS = -funsigned-char
+$(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char
 # Nobody writes to the texts of a built-in family.
-$(B)/gen/families.o: FILE_CFLAGS = -funsigned-char -Wno-cast-qual
+$(B)/gen/families.o: private FILE_CFLAGS = -funsigned-char -Wno-cast-qual
 $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 

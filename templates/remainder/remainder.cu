@@ -874,7 +874,9 @@ GT_INLINE void copy_tile(struct block *b, int lane) {
         const int count = GT_MIN(until, b->slabs) - done;
         if (lane == 0)
             produce(&b->ring, walk_from(tile.walk, done, count));
+        gt_warp_barrier(); /* the warp comes to the block's barrier together */
         doubt = await_verdict(b);
+        gt_warp_barrier(); /* all lanes have read it: another look may clear the word */
         done += count;
     }
     if (lane == 0 && !doubt)

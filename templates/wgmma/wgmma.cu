@@ -864,6 +864,10 @@ GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int 
 /* Stores sums to C chunk by chunk, without reading C. See store_chunks. */
 GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chunk,
                           gt_acc alpha, int group, int t PART_PARAM GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    if (GT_VECTORS)
+        gt_group_barrier(1 + group, 128); /* all warps have copied their vectors */
+#endif
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ROW_ACROSS; i++) {
         const int row = i / ROW_ACROSS * 64, col = i % ROW_ACROSS * ROW_COLS;
@@ -1119,6 +1123,10 @@ GT_INLINE void ask(const struct part *p, int boxed, int t GT_PLACE_PARAMS) {
 /* Brings what a part needs to shared memory, ahead of its elements. `boxed`: they leave by
  * boxes. */
 GT_INLINE void request(const struct part *p, int boxed, int group, int t GT_PLACE_PARAMS) {
+#if GT_ROWS && GT_PERSIST
+    if (GT_VECTORS)
+        gt_group_barrier(1 + group, 128); /* all warps have read those of the tile before */
+#endif
     if (GT_VECTORS)
         gt_vectors_copy(p->vectors, LINES_C, LENGTH_C, p->rows, p->cols, t,
                         128 GT_PLACE(gt_i, gt_j));

@@ -87,6 +87,8 @@ trial wgmma 'bf16-nt-72x264x72,epi=scale_rows_residual' \
     "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
+# Rows of C leave by warps, which read vectors that others copied, tile after tile.
+trial wgmma 'bf16-nn-200x264x72,epi=bias_silu' "BM=64 BN=64 WGM=1 STAGES=2 PERSIST=1 STORE=0 REPACK=0"
 if [ -n "${GT_LONG:-}" ]; then
     trial wgmma 'bf16-nn-40x48x200,epi=bias_silu' "REPACK=0 BM=64 WGM=1"
     trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
