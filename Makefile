@@ -75,17 +75,21 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench evaluate faults passes ptx ptx_mutants ptx_trials ptx_types \
-             test_accept test_library_tuned test_nvrtc_compile workspace_limits
+LONG_ONLY := again agree bench crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
+             ptx_mutants ptx_trials ptx_types shard test_accept test_library_tuned \
+             test_nvrtc_compile uncounted workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
 named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
-LONG  := $(call named,$(LONG_REST) $(LONG_ONLY))
+# GT_SHARE=I/N: every fourth one, so that four of I in a row run them all.
+quarter = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
+              sed -n $$(($${i%%/*} % 4 + 1))~4p),$1)
+LONG  := $(call quarter,$(call named,$(LONG_REST) $(LONG_ONLY)))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache test_copier test_log test_plan_cache test_plan_prepare test_status
+THREADED := test_build_cache_limit test_copier test_log test_plan_cache test_plan_prepare test_status
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
@@ -180,7 +184,7 @@ $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
-# The library without its families parses them.
+# The library without its families parses them. The build runs it, so a cross build needs an emulator.
 $(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o $(B)/tools/print_expr.o \
     $(filter-out $(B)/gen/families.o,$(LIB_OBJ))
 	$(call link)

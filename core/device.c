@@ -143,10 +143,11 @@ static double tensor_rate(const struct gt_device *d, const struct gt_dtype *type
         return types->math == GEMMTUNE_MATH_RESIDUES ? fmax(of->dmma, of->u8 / 14.0)
                                                      : of->dmma;
     case GEMMTUNE_F32: /* strict F32 has no instruction */
-        return d->cc < 80                           ? 0
-               : types->math == GEMMTUNE_MATH_TF32  ? of->half / 2.0
-               : types->math == GEMMTUNE_MATH_SPLIT ? of->half / 6.0 /* three products */
-                                                    : 0;
+        return d->cc < 80                            ? 0
+               : types->math == GEMMTUNE_MATH_TF32   ? of->half / 2.0
+               : types->math == GEMMTUNE_MATH_SPLIT  ? of->half / 6.0 /* three products */
+               : types->math == GEMMTUNE_MATH_BF16X3 ? of->half / 3.0
+                                                     : 0;
     case GEMMTUNE_F16:
         return of->half;
     case GEMMTUNE_BF16:

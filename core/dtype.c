@@ -2,6 +2,7 @@
 /* dtype.c - the tables of mixes, inputs and element types. */
 #include "core/dtype.h"
 
+#include <math.h>
 #include <string.h>
 
 #define F32      GEMMTUNE_F32
@@ -18,6 +19,7 @@
 #define SPLIT    GEMMTUNE_MATH_SPLIT
 #define RESIDUES GEMMTUNE_MATH_RESIDUES
 #define PROMOTED GEMMTUNE_MATH_PROMOTED
+#define BF16X3   GEMMTUNE_MATH_BF16X3
 
 /* 8-bit floats: sums in F32 or with fewer bits, all of them or only those over 128 of k. */
 #define SUMS_(word, A, B, C)                                                               \
@@ -47,6 +49,7 @@ static const struct gt_dtype rows[] = {
     FLOATS_8("e5m2+e4m3", "=bf16", E5M2, E4M3),
     {"f32@split", F32, F32, F32, F32, SPLIT},
     {"f64@residues", F64, F64, F64, F64, RESIDUES},
+    {"f32@bf16x3", F32, F32, F32, F32, BF16X3},
 };
 
 static const struct gt_input inputs[] = {
@@ -63,11 +66,7 @@ static const struct gt_input inputs[] = {
 };
 /* clang-format on */
 
-static const struct {
-    const char *name;
-    size_t size; /* bytes */
-    double unit; /* half the gap after 1: 2^-(bits of the significand); 0 for integers */
-} types[] = {
+const struct gt_type gt_types[GT_TYPES] = {
     [GEMMTUNE_F32] = {"f32", 4, 0x1p-24},  [GEMMTUNE_F64] = {"f64", 8, 0x1p-53},
     [GEMMTUNE_F16] = {"f16", 2, 0x1p-11},  [GEMMTUNE_BF16] = {"bf16", 2, 0x1p-8},
     [GEMMTUNE_E4M3] = {"e4m3", 1, 0x1p-4}, [GEMMTUNE_E5M2] = {"e5m2", 1, 0x1p-3},
@@ -78,8 +77,7 @@ _Static_assert(sizeof rows / sizeof *rows == GT_DTYPES, "GT_DTYPES counts the mi
 
 enum {
     ROW_COUNT = sizeof rows / sizeof *rows,
-    INPUT_COUNT = sizeof inputs / sizeof *inputs,
-    TYPE_COUNT = sizeof types / sizeof *types
+    INPUT_COUNT = sizeof inputs / sizeof *inputs
 };
 
 static bool is_8_bit_float(gemmtune_dtype type) {
@@ -158,29 +156,9 @@ const struct gt_input *gt_input_of(gemmtune_dtype type, gemmtune_math math) {
 /* ---- element types --------------------------------------------------------- */
 
 /* The types come from a caller's struct, so a value may lie outside the enum. */
-static bool is_type(gemmtune_dtype type) {
-    return (unsigned)type < TYPE_COUNT;
-}
-
-size_t gt_type_size(gemmtune_dtype type) {
-    return is_type(type) ? types[type].size : 0;
-}
-
-const char *gt_type_name(gemmtune_dtype type) {
-    return is_type(type) ? types[type].name : "?";
-}
-
-bool gt_type_is_float(gemmtune_dtype type) {
-    return gt_type_unit(type) > 0;
-}
-
-double gt_type_unit(gemmtune_dtype type) {
-    return is_type(type) ? types[type].unit : 0;
-}
-
 bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len) {
-    for (size_t i = 0; i < TYPE_COUNT; i++)
-        if (is_name(types[i].name, name, len)) {
+    for (size_t i = 0; i < GT_TYPES; i++)
+        if (is_name(gt_types[i].name, name, len)) {
             *out = (gemmtune_dtype)i;
             return true;
         }
@@ -199,8 +177,13 @@ double gt_sum_unit(const gemmtune_problem *p) {
 }
 
 int64_t gt_sum_depth(const gemmtune_problem *p) {
-    enum { PROMOTION = 128 };
-    return p->math == PROMOTED && p->k > PROMOTION ? PROMOTION : p->k;
+    const bool ends = p->math == PROMOTED && p->k > GT_PROMOTION_DEPTH;
+    return ends ? GT_PROMOTION_DEPTH : p->k;
+}
+
+double gt_sum_spread(const gemmtune_problem *p) {
+    const int64_t depth = gt_sum_depth(p);
+    return depth < p->k ? sqrt((double)depth / (double)p->k) : 1;
 }
 
 double gt_input_unit(const gemmtune_problem *p) {
@@ -212,8 +195,8 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
                            gemmtune_dtype acc) {
     if (math == TF32 && a == F32 && b == F32)
         return TF32;
-    if (math == SPLIT && a == F32 && b == F32 && acc == F32)
-        return SPLIT;
+    if ((math == SPLIT || math == BF16X3) && a == F32 && b == F32 && acc == F32)
+        return math;
     if (math == RESIDUES && a == F64 && b == F64 && acc == F64)
         return RESIDUES;
     if ((math == FAST || math == PROMOTED) && is_8_bit_float(a) && is_8_bit_float(b) &&
@@ -223,5 +206,5 @@ gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype 
 }
 
 bool gt_math_is_own(gemmtune_math math) {
-    return math == SPLIT || math == RESIDUES;
+    return math == SPLIT || math == RESIDUES || math == BF16X3;
 }

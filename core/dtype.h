@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 47 };
+enum { GT_DTYPES = 48 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -60,10 +60,10 @@ bool gt_type_by_name(gemmtune_dtype *out, const char *name, size_t len);
  * F64, I32 when both are integers, else F32. */
 gemmtune_dtype gt_type_accumulator(gemmtune_dtype a, gemmtune_dtype b);
 /* The arithmetic that `math` allows for these types. TF32 lets F32 inputs be rounded. SPLIT
- * lets them be two parts of TF32 each (docs/split.md). FAST lets sums of 8-bit floats have
- * fewer bits than F32, PROMOTED only sums over 128 of k. RESIDUES lets F64 inputs be
- * rounded to integers that are multiplied by their residues (docs/residues.md). For all
- * other types each becomes STRICT. */
+ * lets them be two parts of TF32 each, BF16X3 of BF16 (docs/split.md). FAST lets sums of
+ * 8-bit floats have fewer bits than F32, PROMOTED only sums over 128 of k. RESIDUES lets
+ * F64 inputs be rounded to integers that are multiplied by their residues
+ * (docs/residues.md). For all other types each becomes STRICT. */
 gemmtune_math gt_type_math(gemmtune_math math, gemmtune_dtype a, gemmtune_dtype b,
                            gemmtune_dtype acc);
 /* Whether `math` is an arithmetic of gemmtune's own: vendors' libraries are then asked for
@@ -76,27 +76,58 @@ bool gt_math_is_own(gemmtune_math math);
  * "around 14 bits"; Zhang et al., "SageAttention2", 2024: 1 sign, 8 exponent, 13 fraction
  * bits). */
 double gt_sum_unit(const gemmtune_problem *p);
-/* How many products such a partial sum has: k, but at most 128 with PROMOTED. There the
- * partial sums are added up in the accumulator's type. (The interval of CUTLASS and of
- * DeepSeek-V3, in the same section.) */
+/* The number of products in such a partial sum: k, but at most GT_PROMOTION_DEPTH with
+ * PROMOTED. With PROMOTED the partial sums are added up in the accumulator's type. CUTLASS
+ * and DeepSeek-V3 (the same section) have this interval. */
+enum { GT_PROMOTION_DEPTH = 128 };
 int64_t gt_sum_depth(const gemmtune_problem *p);
+/* How large the error of all partial sums together is, as a part of the error of one sum
+ * over k. It holds for terms whose mean is 0. Then the errors of p partial sums have
+ * independent signs and add up as sqrt(p), while the sizes of the terms add up as p. So the
+ * part is 1 / sqrt(p). */
+double gt_sum_spread(const gemmtune_problem *p);
 /* The most by which an element of A or B may be rounded, relative to it: 2^-10 with TF32,
  * which drops all bits but 10 of the fraction; else 0. */
 double gt_input_unit(const gemmtune_problem *p);
 
-size_t gt_type_size(gemmtune_dtype type);      /* bytes per element */
-const char *gt_type_name(gemmtune_dtype type); /* "f32", "i32", ... */
-bool gt_type_is_float(gemmtune_dtype type);
-/* unit roundoff u: 2^-24 for f32; 0 for integers */
-double gt_type_unit(gemmtune_dtype type);
+/* An element type. */
+struct gt_type {
+    const char *name; /* "f32", "i32", ... */
+    size_t size;      /* bytes per element */
+    double unit; /* unit roundoff: half the gap after 1, 2^-24 for f32; 0 for integers */
+};
+enum { GT_TYPES = 8 };
+extern const struct gt_type gt_types[GT_TYPES]; /* by gemmtune_dtype */
+
+/* The functions below accept any number, and run for every element of a check. */
+static inline bool gt_type_exists(gemmtune_dtype type) {
+    return (size_t)type < GT_TYPES;
+}
+
+static inline const char *gt_type_name(gemmtune_dtype type) {
+    return gt_type_exists(type) ? gt_types[type].name : "?";
+}
+
+static inline size_t gt_type_size(gemmtune_dtype type) {
+    return gt_type_exists(type) ? gt_types[type].size : 0;
+}
+
+static inline double gt_type_unit(gemmtune_dtype type) {
+    return gt_type_exists(type) ? gt_types[type].unit : 0;
+}
+
+static inline bool gt_type_is_float(gemmtune_dtype type) {
+    return gt_type_unit(type) > 0;
+}
 
 /* The word of a problem's types:
- *     <input>[+<input of B>][=<type of C>][@<accumulator>|@fast|@promoted|@split|@residues]
+ *     <input>[+<input of B>][=<type of C>]
+ *         [@<accumulator>|@fast|@promoted|@split|@bf16x3|@residues]
  *     input: f32 f64 f16 bf16 e4m3 e5m2 i8 i32, or tf32 for f32 with GEMMTUNE_MATH_TF32
  * Defaults: B has the type of A; C has the type that the table of inputs gives; the
  * accumulator is gt_type_accumulator's. A word with "+" must have "=". Examples: "f32",
  * "bf16=f32", "e4m3+e5m2=bf16", "f16@f16", "e4m3@fast", "e4m3@promoted",
- * "f32@split", "f64@residues". */
+ * "f32@split", "f32@bf16x3", "f64@residues". */
 enum { GT_TYPES_WORD_MAX = 32 };
 /* Sets the four types and math of *p from the first `len` bytes of a word. EPARSE quotes
  * the part that is wrong; *p is then unspecified. */

@@ -53,6 +53,7 @@ static const struct {
 } maths[] = {{"fast", GEMMTUNE_MATH_FAST},
              {"promoted", GEMMTUNE_MATH_PROMOTED},
              {"split", GEMMTUNE_MATH_SPLIT},
+             {"bf16x3", GEMMTUNE_MATH_BF16X3},
              {"residues", GEMMTUNE_MATH_RESIDUES}};
 
 enum { MATHS = sizeof maths / sizeof *maths };
@@ -97,7 +98,7 @@ gt_status gt_types_from_word(gemmtune_problem *p, const char *word, size_t len,
         if (i == TYPE_PARTS)
             return gt_fail(err, GEMMTUNE_EPARSE,
                            "\"%.*s\" is not <type>[+<type of B>][=<type of C>]"
-                           "[@<accumulator>|@fast|@promoted|@split|@residues]",
+                           "[@<accumulator>|@fast|@promoted|@split|@bf16x3|@residues]",
                            (int)len, word);
         piece = gt_piece_take(&r, type_marks);
         status = type_parts[i].read(p, piece, err);

@@ -9,8 +9,24 @@ enum { ELEMENT_MAX = 8 }; /* bytes */
 
 /* ---- properties from size and unit ---- */
 
+/* 2^exponent, from -1022 to 1023. These functions run for every element of a check on the
+ * host, where ldexp and ilogb would take most of the time. */
+static double power_of_two(int exponent) {
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The exponent of a normal number; -1023 for 0 and subnormal numbers. */
+static int exponent_of(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)(bits >> 52 & 2047) - 1023;
+}
+
 int gt_type_bits(gemmtune_dtype type) {
-    return gt_type_is_float(type) ? -ilogb(gt_type_unit(type)) : 0;
+    return gt_type_is_float(type) ? -exponent_of(gt_type_unit(type)) : 0;
 }
 
 double gt_type_exact(gemmtune_dtype type) {
@@ -28,7 +44,7 @@ static int least_exponent(gemmtune_dtype type) {
 }
 
 double gt_type_least(gemmtune_dtype type) {
-    return gt_type_is_float(type) ? ldexp(1, least_exponent(type)) : 0;
+    return gt_type_is_float(type) ? power_of_two(least_exponent(type)) : 0;
 }
 
 gemmtune_dtype gt_type_wide(gemmtune_dtype type) {
@@ -54,11 +70,10 @@ static uint32_t narrow_bits(gemmtune_dtype type, double value) {
     const uint32_t most = overflow_bits(type);
     if (isnan(value))
         return sign | most | (UINT32_C(1) << (fraction - 1));
-    if (fabs(value) >= ldexp(1, 3 - least)) /* beyond every exponent */
+    if (fabs(value) >= power_of_two(3 - least)) /* beyond every exponent */
         return sign | most;
-    const int own = value == 0 ? least : ilogb(value);
-    const int exponent = own > least ? own : least;
-    const double steps = nearbyint(ldexp(fabs(value), fraction - exponent));
+    const int own = exponent_of(value), exponent = own > least ? own : least;
+    const double steps = nearbyint(fabs(value) * power_of_two(fraction - exponent));
     const uint32_t bits = ((uint32_t)(exponent - least) << fraction) + (uint32_t)steps;
     return sign | (bits < most ? bits : most);
 }
@@ -68,8 +83,8 @@ static double narrow_value(gemmtune_dtype type, uint32_t word) {
     const uint32_t bits = word & ((UINT32_C(1) << sign_at) - 1);
     const uint32_t low = bits & ((UINT32_C(1) << fraction) - 1);
     const int stored = (int)(bits >> fraction), exponent = stored > 1 ? stored : 1;
-    double value = ldexp((double)(low + ((uint32_t)(stored > 0) << fraction)),
-                         least_exponent(type) + exponent - 1 - fraction);
+    double value = (double)(low + ((uint32_t)(stored > 0) << fraction)) *
+                   power_of_two(least_exponent(type) + exponent - 1 - fraction);
     if (bits >= overflow_bits(type))
         value = bits > overflow_bits(type) || type == GEMMTUNE_E4M3 ? NAN : INFINITY;
     return word >> sign_at & 1 ? -value : value;
@@ -117,17 +132,34 @@ void gt_element_put(void *p, gemmtune_dtype type, double value) {
     const int8_t i8 = (int8_t)i32;
     const uint16_t half = (uint16_t)bits;
     const uint8_t byte = (uint8_t)bits;
-    const void *const from[] = {
-        [GEMMTUNE_F64] = &value, [GEMMTUNE_F32] = &f32,   [GEMMTUNE_F16] = &half,
-        [GEMMTUNE_BF16] = &half, [GEMMTUNE_E4M3] = &byte, [GEMMTUNE_E5M2] = &byte,
-        [GEMMTUNE_I8] = &i8,     [GEMMTUNE_I32] = &i32,
-    };
-    if (gt_type_size(type) > 0)
-        memcpy(p, from[type], gt_type_size(type));
+    switch (type) {
+    case GEMMTUNE_F64:
+        memcpy(p, &value, sizeof value);
+        break;
+    case GEMMTUNE_F32:
+        memcpy(p, &f32, sizeof f32);
+        break;
+    case GEMMTUNE_I32:
+        memcpy(p, &i32, sizeof i32);
+        break;
+    case GEMMTUNE_I8:
+        memcpy(p, &i8, sizeof i8);
+        break;
+    case GEMMTUNE_F16:
+    case GEMMTUNE_BF16:
+        memcpy(p, &half, sizeof half);
+        break;
+    case GEMMTUNE_E4M3:
+    case GEMMTUNE_E5M2:
+        memcpy(p, &byte, sizeof byte);
+        break;
+    }
 }
 
 double gt_element_round(gemmtune_dtype type, double value) {
     char element[ELEMENT_MAX];
+    if (type == GEMMTUNE_F32)
+        return (double)(float)value;
     gt_element_put(element, type, value);
     return gt_element_get(element, type);
 }

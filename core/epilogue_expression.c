@@ -99,7 +99,9 @@ bool gt_epi_take_index(int32_t *shape, struct gt_epi_parser *p) {
             *shape = i;
             return true;
         }
-    return gt_epi_expected(p, "[i], [j] or [i,j]") > 0;
+    const char *close = memchr(p->at, ']', (size_t)(p->end - p->at));
+    const size_t len = close != NULL ? (size_t)(close - p->at) + 1 : 1;
+    return gt_epi_refuse(p, p->at, len, "is not [i], [j] or [i,j]") > 0;
 }
 
 /* ---- names ----------------------------------------------------------------- */

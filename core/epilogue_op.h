@@ -73,8 +73,8 @@ enum gt_epi_level {
  *     gelu_tanh t / 2 (1 + tanh(sqrt(2 / pi) (t + 0.044715 t^3)))
  *     silu     t / (1 + exp(-t)); below -88 (f64: -709) exp overflows and the result is -0
  * A kernel whose outputs have 16 bits or fewer (gt_epilogue_is_brief) may lose `brief`
- * instead of `relative`: it computes exp(-t) as 2^(t log2(1/e)), and rounds the exponent,
- * which is at most 128 units of 1, to f32. That is 2^-17 of the result.
+ * instead of `relative`. Its sigmoid and silu compute exp(-t) as 2^(t log2(1/e)). The
+ * exponent, at most 128, is rounded to f32, which is 2^-17 of the result.
  */
 struct gt_epi_op {
     const char *text;    /* the operator or function, NULL for other leaves */
@@ -82,7 +82,8 @@ struct gt_epi_op {
     int args;
     enum gt_epi_level level;
     enum gt_epi_rule rule;
-    double relative, of_operand, tiny, brief;
+    double relative, of_operand, tiny;
+    double brief; /* 0: as `relative` */
 };
 extern const struct gt_epi_op gt_epi_ops[GT_EPI_OPS];
 

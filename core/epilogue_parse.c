@@ -169,7 +169,7 @@ static bool take_statement(enum statement *last, struct gt_epi_parser *p, bool *
                                 : next == '[' || next == ':' ? DECLARATION
                                                              : SHORTHAND;
     if (kind == SHORTHAND && p->at < p->end && next != ';')
-        return gt_epi_expected(p, "\"=\", \":\", \"[\" or the end") > 0;
+        return gt_epi_expected(p, "\"=\" (as in \"d=x+1\"), \":\", \"[\" or the end") > 0;
     if (*last == SHORTHAND || (*last == ASSIGNMENT && kind != ASSIGNMENT))
         return gt_epi_refuse(p, word, len, "stands behind the last statement") > 0;
     *last = kind;

@@ -12,6 +12,7 @@ struct pass {
     const struct gt_epilogue *e;
     const struct gt_epi_values *values;
     struct gt_arithmetic arithmetic;
+    bool brief; /* gt_epilogue_is_brief */
     struct gt_range range[GT_EPILOGUE_NODES_MAX];
 };
 
@@ -151,7 +152,7 @@ static struct gt_range rounded_result(const struct pass *p, enum gt_epi_op_id op
     const struct gt_epi_op *row = &gt_epi_ops[op];
     const struct gt_arithmetic *a = &p->arithmetic;
     const double largest = fmin(fmax(fabs(t.low), fabs(t.high)), a->most);
-    const double relative = gt_epilogue_is_brief(p->e) ? row->brief : row->relative;
+    const double relative = p->brief && row->brief > 0 ? row->brief : row->relative;
     const bool rounds = relative > 0;
     if (!rounds)
         return x;
@@ -239,10 +240,8 @@ static struct gt_range operand_of(const struct pass *p, const struct gt_epi_node
 static struct gt_range loaded(const struct pass *p, double value, double error,
                               int32_t type) {
     const bool certain = error >= 0 && error <= 0;
-    const struct gt_range x = {certain ? value : nextafter(value - error, -INFINITY),
-                               certain ? value : nextafter(value + error, INFINITY), false};
-    const bool nan = isnan(x.low) || isnan(x.high);
-    const struct gt_range known = nan ? gt_range_point(NAN) : x;
+    const struct gt_range known =
+        certain ? gt_range_point(value) : gt_range_about(value, error);
     if (!gt_type_is_float((gemmtune_dtype)type))
         return gt_range_convert(known, (gemmtune_dtype)type, true);
     const bool fits = gt_type_unit((gemmtune_dtype)type) >= p->arithmetic.unit;
@@ -374,6 +373,7 @@ static void run(struct pass *p, const struct gt_epilogue *e,
     p->values = values;
     p->arithmetic = gt_arithmetic_of(gt_epilogue_real(e));
     p->arithmetic.exact = exact;
+    p->brief = gt_epilogue_is_brief(e);
     for (int i = 0; i < e->nodes; i++)
         p->range[i] = eval_node(p, &e->node[i]);
 }

@@ -320,6 +320,19 @@ static gt_status check_kind(struct gt_node n, enum gt_json_kind kind, const char
 
 /* ---- typed reads ------------------------------------------------------------ */
 
+/* "must be 1" or "must be from 1 to 9", and the number where an integer holds it. */
+static gt_status refuse_int(struct gt_node n, int64_t low, int64_t high,
+                            const int64_t *value, struct gt_err *err) {
+    char range[80], number[40] = "";
+    if (low == high)
+        (void)snprintf(range, sizeof range, "%" PRId64, low);
+    else
+        (void)snprintf(range, sizeof range, "from %" PRId64 " to %" PRId64, low, high);
+    if (value != NULL)
+        (void)snprintf(number, sizeof number, ", not %" PRId64, *value);
+    return gt_json_fail(n, err, "must be %s%s", range, number);
+}
+
 gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
                       struct gt_err *err) {
     const gt_status status = check_kind(n, GT_JSON_NUMBER, "an integer", err);
@@ -328,13 +341,12 @@ gt_status gt_json_int(int64_t *out, struct gt_node n, int64_t low, int64_t high,
     const double number = value_of(n)->item->valuedouble;
     /* The scanner limits only numbers without an exponent, so 1e99 comes this far. */
     if (!(number > -(double)GT_JSON_INT_LIMIT && number < (double)GT_JSON_INT_LIMIT))
-        return gt_json_fail(n, err, "must be from %" PRId64 " to %" PRId64, low, high);
+        return refuse_int(n, low, high, NULL, err);
     const int64_t value = (int64_t)number;
     if ((double)value != number)
         return gt_json_fail(n, err, "must be an integer, not a fraction");
     if (value < low || value > high)
-        return gt_json_fail(n, err, "must be from %" PRId64 " to %" PRId64 ", not %" PRId64,
-                            low, high, value);
+        return refuse_int(n, low, high, &value, err);
     *out = value;
     return GEMMTUNE_OK;
 }

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static const char separators[] = " ,";
-
 /* A pair is a name, "=", an integer of 20 characters, and a separator or the NUL. */
 _Static_assert(GT_POINT_TEXT_MAX >= GT_POINT_MAX * (GT_NAME_MAX - 1 + 1 + 20 + 1),
                "the longest point must fit its text");
@@ -17,13 +15,25 @@ static bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
+static bool is_in_name(char c) {
+    return is_upper(c) || (c >= '0' && c <= '9') || c == '_';
+}
+
 bool gt_point_is_name(const char *text, size_t len) {
     if (len == 0 || len >= GT_NAME_MAX || !is_upper(text[0]))
         return false;
     for (size_t i = 1; i < len; i++)
-        if (!is_upper(text[i]) && !(text[i] >= '0' && text[i] <= '9') && text[i] != '_')
+        if (!is_in_name(text[i]))
             return false;
     return true;
+}
+
+/* Bytes of the parameter name ahead of a "="; 0 when there is none. */
+static size_t name_len(const char *text) {
+    size_t len = 0;
+    while (is_in_name(text[len]))
+        len++;
+    return text[len] == '=' && len < GT_NAME_MAX && is_upper(text[0]) ? len : 0;
 }
 
 /* Index of the entry whose name has these len bytes, or count. */
@@ -72,37 +82,90 @@ gt_status gt_point_set(struct gt_point *p, const char *name, int64_t value,
     return GEMMTUNE_OK;
 }
 
+static bool is_separator(char c) {
+    return c == ' ' || c == ',';
+}
+
+/* Bytes ahead of the next separator or of the end. */
+static size_t pair_len(const char *text) {
+    size_t len = 0;
+    while (text[len] != '\0' && !is_separator(text[len]))
+        len++;
+    return len;
+}
+
 /* Adds the pair "NAME=12" of len bytes. */
 static gt_status add_pair(struct gt_point *p, const char *pair, size_t len,
                           struct gt_err *err) {
     int64_t value = 0;
     const int shown = len < 80 ? (int)len : 80;
-    const char *equals = memchr(pair, '=', len);
-    const size_t name_len = equals != NULL ? (size_t)(equals - pair) : len;
-    if (equals == NULL || !gt_point_is_name(pair, name_len) ||
-        !gt_text_int(&value, equals + 1, len - name_len - 1))
+    const size_t name = name_len(pair);
+    if (name == 0 || !gt_text_int(&value, pair + name + 1, len - name - 1))
         return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" in a point is not NAME=integer",
                        shown, pair);
-    if (find(p, pair, name_len) < p->count)
+    if (find(p, pair, name) < p->count)
         return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" in a point names %.*s a second time",
-                       shown, pair, (int)name_len, pair);
-    const gt_status status = append(p, pair, name_len, value, err);
+                       shown, pair, (int)name, pair);
+    const gt_status status = append(p, pair, name, value, err);
     return status == GEMMTUNE_OK ? status : GEMMTUNE_EPARSE;
 }
 
 gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *err) {
     struct gt_point point = {0};
     gt_status status = GEMMTUNE_OK;
-    text += strspn(text, separators);
     while (status == GEMMTUNE_OK && *text != '\0') {
-        const size_t len = strcspn(text, separators);
-        status = add_pair(&point, text, len, err);
-        text += len;
-        text += strspn(text, separators);
+        const size_t len = pair_len(text);
+        if (len > 0)
+            status = add_pair(&point, text, len, err);
+        text += len > 0 ? len : 1;
     }
     if (status == GEMMTUNE_OK)
         *out = point;
     return status;
+}
+
+/* ---- the canonical text -------------------------------------------------------------- */
+
+/* Bytes of the integer that the text begins with, as gt_text_of_int writes it; 0 when it
+ * begins with none. */
+static size_t int_len(const char *text) {
+    const size_t sign = text[0] == '-';
+    size_t len = sign;
+    int64_t value = 0;
+    while (text[len] >= '0' && text[len] <= '9')
+        len++;
+    const bool padded = text[sign] == '0' && (sign > 0 || len > 1);
+    return !padded && gt_text_int(&value, text, len) ? len : 0;
+}
+
+/* Whether the name, with the "=" behind it, is one of `names`. */
+static bool is_among(const char *const *names, int count, const char *name, size_t len) {
+    for (int i = 0; i < count; i++)
+        if (names[i][0] == name[0] && strncmp(names[i], name, len + 1) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes of the canonical pair that the text begins with; 0 when it begins with none. */
+static size_t canonical_len(const char *text, const char *const *names, int count) {
+    const size_t name = name_len(text);
+    const size_t value = name > 0 ? int_len(text + name + 1) : 0;
+    return value > 0 && !is_among(names, count, text, name) ? name + 1 + value : 0;
+}
+
+bool gt_point_is_canonical(const char *text) {
+    const char *names[GT_POINT_MAX];
+    int count = 0;
+    bool more = text[0] != '\0';
+    while (more && count < GT_POINT_MAX) {
+        const size_t len = canonical_len(text, names, count);
+        if (len == 0 || (text[len] != '\0' && text[len] != ' '))
+            return false;
+        names[count++] = text;
+        more = text[len] == ' ';
+        text += len + more;
+    }
+    return !more;
 }
 
 int gt_point_text(const struct gt_point *p, char buf[GT_POINT_TEXT_MAX]) {

@@ -31,6 +31,8 @@ bool gt_point_is_name(const char *text, size_t len);
 /* Separators are spaces or commas. Names may not repeat. The order is kept. EPARSE quotes
  * the part that is wrong. */
 gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *err);
+/* Whether the text is as gt_point_text writes it for some point. */
+bool gt_point_is_canonical(const char *text);
 int gt_point_text(const struct gt_point *p,
                   char buf[GT_POINT_TEXT_MAX]); /* returns length */
 bool gt_point_get(const struct gt_point *p, const char *name, int64_t *value);

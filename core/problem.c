@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * problem.c - problems in their one canonical form: checked, row-major, everything filled
- * in. Also: which problems have no kernel yet, and sizes. It knows nothing about kernels.
+ * in. Also: which problems have no kernel yet. It knows nothing about kernels.
  */
 #include "core/problem.h"
 
 #include "core/epilogue_keep.h"
 #include "core/growth.h"
+#include "core/limits.h"
 #include "core/packed.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-static int64_t elems(struct gt_shape s, int64_t ld) {
-    return s.rows == 0 || s.cols == 0 ? 0 : (s.rows - 1) * ld + s.cols;
-}
 
 /* ---- checks ---------------------------------------------------------------- */
 
@@ -32,7 +28,7 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
         {"type_b", (unsigned)p->type_b, GEMMTUNE_I32},
         {"type_c", (unsigned)p->type_c, GEMMTUNE_I32},
         {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
-        {"math", (unsigned)p->math, GEMMTUNE_MATH_PROMOTED},
+        {"math", (unsigned)p->math, GEMMTUNE_MATH_BF16X3},
         {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -43,10 +39,7 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
 }
 
 static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
-    const struct {
-        const char *member;
-        int64_t value, least, most;
-    } numbers[] = {
+    const struct gt_limit numbers[] = {
         {"m", p->m, 0, GT_DIM_MAX},
         {"n", p->n, 0, GT_DIM_MAX},
         {"k", p->k, 0, GT_DIM_MAX},
@@ -56,25 +49,7 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
         {"batch", p->batch, 1, GT_DIM_MAX},
         {"expected_rows", p->expected_rows, 0, GT_DIM_MAX},
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
-            return gt_fail(err, GEMMTUNE_EINVAL,
-                           "%s is %" PRId64 ", must be from %" PRId64 " to %" PRId64,
-                           numbers[i].member, numbers[i].value, numbers[i].least,
-                           numbers[i].most);
-    return GEMMTUNE_OK;
-}
-
-bool gt_problem_is_batch(const gemmtune_problem *p) {
-    return p->batch_kind != GEMMTUNE_BATCH_STRIDED || p->batch > 1;
-}
-
-bool gt_problem_has_pointers(const gemmtune_problem *p) {
-    return p->batch_kind == GEMMTUNE_BATCH_POINTERS;
-}
-
-bool gt_problem_has_rows(const gemmtune_problem *p) {
-    return p->batch_kind == GEMMTUNE_GROUPED_ROWS || p->batch_kind == GEMMTUNE_MASKED_ROWS;
+    return gt_limits_check(numbers, sizeof numbers / sizeof *numbers, err);
 }
 
 /* Members that refer to rows, columns or B would change their meaning when A and B are
@@ -120,7 +95,7 @@ struct operand {
 };
 
 static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
-    const int64_t least = gt_shape_packed_ld(x->shape);
+    const int64_t least = gt_shape_least_ld(x->shape);
     if (*x->ld == 0)
         *x->ld = least;
     if (*x->ld < least)
@@ -133,7 +108,7 @@ static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
 /* Whether the matrices of a batch follow one another, or lie side by side in wider rows. */
 static bool lie_apart(const struct operand *x) {
     const int64_t stride = *x->stride, cols = x->shape.cols;
-    return x->count == 1 || stride >= elems(x->shape, *x->ld) ||
+    return x->count == 1 || stride >= gt_shape_elems(x->shape, *x->ld) ||
            (stride >= cols && stride <= (*x->ld - cols) / (x->count - 1));
 }
 
@@ -154,15 +129,9 @@ static gt_status settle_stride(const struct operand *x, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-static bool count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64_t stride,
-                        int64_t count) {
-    return !__builtin_mul_overflow(count - 1, stride, out) &&
-           !__builtin_add_overflow(*out, elems(shape, ld), out);
-}
-
 static gt_status check_bytes(const struct operand *x, struct gt_err *err) {
     int64_t count = 0, bytes;
-    if (!count_elems(&count, x->shape, *x->ld, *x->stride, x->count))
+    if (!gt_shape_count_elems(&count, x->shape, *x->ld, *x->stride, x->count))
         return gt_fail(err, GEMMTUNE_EINVAL, "%c has more elements than 64 bits count",
                        x->letter);
     if (__builtin_mul_overflow(count, (int64_t)gt_type_size(x->type), &bytes))
@@ -179,11 +148,6 @@ static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
     return status == GEMMTUNE_OK ? check_bytes(x, err) : status;
 }
 
-/* Matrices behind pointers count as packed. */
-int64_t gt_problem_outputs(const gemmtune_problem *p) {
-    return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 1 : p->batch;
-}
-
 /* Of a packed B the packing has chosen the layout. The caller's leading dimension must be a
  * possible one all the same. */
 static gt_status settle_packed(gemmtune_problem *p, struct gt_err *err) {
@@ -195,6 +159,7 @@ static gt_status settle_packed(gemmtune_problem *p, struct gt_err *err) {
     return status == GEMMTUNE_OK ? gt_packed_settle(p, err) : status;
 }
 
+/* Matrices behind pointers count as if there were no gap between them. */
 static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *err) {
     const struct operand operands[] = {
         {swap ? 'B' : 'A', gt_problem_shape_a(p), p->type_a, &p->lda, &p->stride_a,
@@ -210,12 +175,6 @@ static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *
     for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++)
         status = settle_operand(&operands[i], err);
     return status;
-}
-
-int64_t gt_problem_rows_by_default(const gemmtune_problem *p) {
-    if (!gt_problem_has_rows(p))
-        return 0;
-    return p->batch_kind == GEMMTUNE_GROUPED_ROWS ? (p->m + p->batch - 1) / p->batch : p->m;
 }
 
 static gt_status settle_rows(gemmtune_problem *p, struct gt_err *err) {
@@ -350,120 +309,6 @@ gt_status gt_problem_canonical(gemmtune_problem *out, bool *swapped,
     if (swapped != NULL)
         *swapped = swap;
     return GEMMTUNE_OK;
-}
-
-/* ---- sizes ----------------------------------------------------------------- */
-
-/* The expected rows of op(A) in one product, times the number of products. */
-static int64_t rows_of(const gemmtune_problem *p) {
-    return gt_problem_has_rows(p) ? p->expected_rows : p->m;
-}
-
-double gt_problem_flops(const gemmtune_problem *p) {
-    const double expected = (double)rows_of(p) * (double)p->batch;
-    const bool fewer = p->batch_kind != GEMMTUNE_GROUPED_ROWS || expected < (double)p->m;
-    const double rows = fewer ? expected : (double)p->m;
-    return 2.0 * rows * (double)p->n * (double)p->k;
-}
-
-/* No overflow: gt_problem_settle has computed the same number with checks. */
-static int64_t elems_of(struct gt_shape shape, int64_t ld, int64_t stride, int64_t count) {
-    int64_t all = 0;
-    return elems(shape, ld) > 0 && count_elems(&all, shape, ld, stride, count) ? all : 0;
-}
-
-int64_t gt_problem_elems_a(const gemmtune_problem *p) {
-    return elems_of(gt_problem_shape_a(p), p->lda, p->stride_a, gt_problem_outputs(p));
-}
-
-int64_t gt_problem_elems_b(const gemmtune_problem *p) {
-    return elems_of(gt_problem_shape_b(p), p->ldb, p->stride_b, p->batch);
-}
-
-int64_t gt_problem_elems_c(const gemmtune_problem *p) {
-    return elems_of(gt_problem_shape_c(p), p->ldc, p->stride_c, gt_problem_outputs(p));
-}
-
-double gt_problem_bytes(const gemmtune_problem *p) {
-    return (double)gt_problem_elems_a(p) * (double)gt_type_size(p->type_a) +
-           (double)gt_problem_elems_b(p) * (double)gt_type_size(p->type_b) +
-           (double)gt_problem_elems_c(p) * (double)gt_type_size(p->type_c);
-}
-
-static double least_bytes_of(struct gt_shape shape, gemmtune_dtype type, int64_t stride,
-                             int64_t count) {
-    const double one = (double)shape.rows * (double)shape.cols * (double)gt_type_size(type);
-    return stride == 0 ? one : one * (double)count;
-}
-
-double gt_problem_least_bytes(const gemmtune_problem *p) {
-    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a,
-                          gt_problem_outputs(p)) +
-           least_bytes_of(gt_problem_shape_b(p), p->type_b, p->stride_b, p->batch) +
-           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c,
-                          gt_problem_outputs(p));
-}
-
-/* Whether two problems of the same types have epilogues of one meaning. */
-static bool same_epilogue(const gemmtune_problem *x, const gemmtune_problem *y) {
-    char of_x[GT_EPILOGUE_MAX], of_y[GT_EPILOGUE_MAX];
-    if (x->epilogue == y->epilogue || x->epilogue == NULL || y->epilogue == NULL)
-        return x->epilogue == y->epilogue;
-    return gt_epilogue_settle(of_x, x->epilogue, x->type_c, x->type_acc, NULL) ==
-               GEMMTUNE_OK &&
-           gt_epilogue_settle(of_y, y->epilogue, y->type_c, y->type_acc, NULL) ==
-               GEMMTUNE_OK &&
-           strcmp(of_x, of_y) == 0;
-}
-
-bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return gt_dtype_of(x) == gt_dtype_of(y) && x->trans_a == y->trans_a &&
-           x->trans_b == y->trans_b && x->batch_kind == y->batch_kind &&
-           gt_problem_is_batch(x) == gt_problem_is_batch(y) &&
-           x->row_order == y->row_order && same_epilogue(x, y);
-}
-
-bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) {
-    gemmtune_problem q = *known;
-    if (p->epilogue != NULL)
-        q.epilogue = p->epilogue;
-    if (known->batch > 1 && known->batch_kind == GEMMTUNE_BATCH_STRIDED)
-        q.batch_kind = p->batch_kind;
-    return gt_problem_same_kind(&q, p);
-}
-
-static double log_of(int64_t size) {
-    return log2((double)(size > 1 ? size : 1));
-}
-
-void gt_problem_place(double at[GT_PLACE_DIMS], const gemmtune_problem *p) {
-    at[0] = log_of(rows_of(p));
-    at[1] = log_of(p->n);
-    at[2] = log_of(p->k);
-    at[3] = log_of(p->batch);
-}
-
-double gt_place_distance2(const double x[GT_PLACE_DIMS], const double y[GT_PLACE_DIMS]) {
-    double sum = 0;
-    for (int i = 0; i < GT_PLACE_DIMS; i++)
-        sum += (x[i] - y[i]) * (x[i] - y[i]);
-    return sum;
-}
-
-double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y) {
-    double at_x[GT_PLACE_DIMS], at_y[GT_PLACE_DIMS];
-    gt_problem_place(at_x, x);
-    gt_problem_place(at_y, y);
-    return gt_place_distance2(at_x, at_y);
-}
-
-int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
-                     int64_t pointer_align) {
-    /* The lowest bit set in any of them is the largest power of two that divides all of
-     * them. */
-    const uint64_t step = (uint64_t)(ld | stride) * gt_type_size(type);
-    const uint64_t all = step | (uint64_t)pointer_align | GT_VECTOR_BYTES;
-    return (int64_t)(all & -all);
 }
 
 /* ---- public ---------------------------------------------------------------- */

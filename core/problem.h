@@ -67,6 +67,8 @@ int64_t gt_problem_outputs(const gemmtune_problem *p);
 /* Rows of a group or a product when all groups are equal and no row is masked; 0 when rows
  * are neither grouped nor masked. */
 int64_t gt_problem_rows_by_default(const gemmtune_problem *p);
+/* Rows of op(A) that one product is expected to compute. */
+int64_t gt_problem_expected_rows(const gemmtune_problem *p);
 
 /* ---- the name -------------------------------------------------------------- */
 
@@ -113,7 +115,13 @@ struct gt_shape gt_problem_shape_a(const gemmtune_problem *p);
 struct gt_shape gt_problem_shape_b(const gemmtune_problem *p);
 struct gt_shape gt_problem_shape_c(const gemmtune_problem *p);
 /* The least leading dimension. */
-int64_t gt_shape_packed_ld(struct gt_shape s);
+int64_t gt_shape_least_ld(struct gt_shape s);
+/* Elements from the first to the last, at the leading dimension `ld`. */
+int64_t gt_shape_elems(struct gt_shape s, int64_t ld);
+/* The same for `count` matrices, `stride` elements from one to the next. False: more than
+ * an int64 counts. */
+bool gt_shape_count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64_t stride,
+                          int64_t count);
 
 /* Sizes of a canonical problem, over all its products. Rows that the expected groups or
  * masks leave out are not counted. */
@@ -128,6 +136,18 @@ double gt_problem_bytes(const gemmtune_problem *p);
 /* Bytes that any kernel must move: the elements of A, B and C once, without padding and
  * gaps. An operand that all products of a batch share counts once. */
 double gt_problem_least_bytes(const gemmtune_problem *p);
+
+/* The widest load. A larger alignment has no use, and every allocator gives this one. */
+enum { GT_VECTOR_BYTES = 16 };
+
+/* The largest power of two, at most GT_VECTOR_BYTES, that divides the address of every row
+ * of an operand whose pointer has `pointer_align`. `stride` is the elements from a matrix
+ * of a batch to the next, 0 when there is one matrix. It says which vector loads are legal.
+ */
+int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
+                     int64_t pointer_align);
+
+/* ---- problems near each other ---------------------------------------------- */
 
 /* Whether two problems have the same types, layout, kind of batch, order and epilogue, so
  * that one kernel may serve both. A single product and a batch differ. A packed B has a
@@ -146,15 +166,5 @@ void gt_problem_place(double at[GT_PLACE_DIMS], const gemmtune_problem *p);
 /* The squared Euclidean distance of two places. */
 double gt_place_distance2(const double x[GT_PLACE_DIMS], const double y[GT_PLACE_DIMS]);
 double gt_problem_distance2(const gemmtune_problem *x, const gemmtune_problem *y);
-
-/* The widest load. A larger alignment has no use, and every allocator gives this one. */
-enum { GT_VECTOR_BYTES = 16 };
-
-/* The largest power of two, at most GT_VECTOR_BYTES, that divides the address of every row
- * of an operand whose pointer has `pointer_align`. `stride` is the elements from a matrix
- * of a batch to the next, 0 when there is one matrix. It says which vector loads are legal.
- */
-int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
-                     int64_t pointer_align);
 
 #endif

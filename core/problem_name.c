@@ -159,7 +159,12 @@ static gt_status find_option(const struct gt_problem_option **out, struct gt_pie
     while (o->name != NULL && !gt_piece_is(piece, o->name))
         o++;
     *out = o;
-    if (o->name != NULL && (o->kind != GT_NAME_FLAG) == (piece.stop == '='))
+    if (o->name != NULL && o->kind == GT_NAME_FLAG && piece.stop == '=')
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s has no value", o->name);
+    if (o->name != NULL && o->kind != GT_NAME_FLAG && piece.stop != '=')
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s needs a value, as in \"%s=%s\"", o->name,
+                       o->name, o->kind == GT_NAME_TEXT ? "relu" : "16");
+    if (o->name != NULL)
         return GEMMTUNE_OK;
     list_options(line);
     return gt_fail(err, GEMMTUNE_EPARSE, "\"%.*s\" is none of %s", piece.len, piece.text,
@@ -300,9 +305,9 @@ int gt_problem_name(const gemmtune_problem *p, char buf[GT_PROBLEM_NAME_MAX]) {
     const struct gt_shape a = gt_problem_shape_a(p), b = gt_problem_shape_b(p),
                           c = gt_problem_shape_c(p);
     const struct spacing spacings[] = {
-        {"lda", "sa", a, p->lda, gt_shape_packed_ld(a), p->stride_a},
+        {"lda", "sa", a, p->lda, gt_shape_least_ld(a), p->stride_a},
         {"ldb", "sb", b, p->ldb, gt_packed_ld(p), p->stride_b},
-        {"ldc", "sc", c, p->ldc, gt_shape_packed_ld(c), p->stride_c},
+        {"ldc", "sc", c, p->ldc, gt_shape_least_ld(c), p->stride_c},
     };
     int len = put_head(buf, p);
     for (const struct spacing *x = spacings; x < spacings + 3; x++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* problem_shape.c - the shapes of a problem's matrices as they are stored. */
+/* problem_shape.c - the shapes of a problem's matrices as they are stored, and sizes:
+ * elements, bytes, operations, alignment. */
 #include "core/problem.h"
 
 struct gt_shape gt_problem_shape_a(const gemmtune_problem *p) {
@@ -14,6 +15,73 @@ struct gt_shape gt_problem_shape_c(const gemmtune_problem *p) {
     return (struct gt_shape){p->m, p->n};
 }
 
-int64_t gt_shape_packed_ld(struct gt_shape s) {
+int64_t gt_shape_least_ld(struct gt_shape s) {
     return s.cols > 1 ? s.cols : 1;
+}
+
+int64_t gt_shape_elems(struct gt_shape s, int64_t ld) {
+    return s.rows == 0 || s.cols == 0 ? 0 : (s.rows - 1) * ld + s.cols;
+}
+
+bool gt_shape_count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64_t stride,
+                          int64_t count) {
+    return !__builtin_mul_overflow(count - 1, stride, out) &&
+           !__builtin_add_overflow(*out, gt_shape_elems(shape, ld), out);
+}
+
+double gt_problem_flops(const gemmtune_problem *p) {
+    const double expected = (double)gt_problem_expected_rows(p) * (double)p->batch;
+    const bool fewer = p->batch_kind != GEMMTUNE_GROUPED_ROWS || expected < (double)p->m;
+    const double rows = fewer ? expected : (double)p->m;
+    return 2.0 * rows * (double)p->n * (double)p->k;
+}
+
+/* No overflow: gt_problem_settle has computed the same number with checks. */
+static int64_t elems_of(struct gt_shape shape, int64_t ld, int64_t stride, int64_t count) {
+    int64_t all = 0;
+    return gt_shape_elems(shape, ld) > 0 &&
+                   gt_shape_count_elems(&all, shape, ld, stride, count)
+               ? all
+               : 0;
+}
+
+int64_t gt_problem_elems_a(const gemmtune_problem *p) {
+    return elems_of(gt_problem_shape_a(p), p->lda, p->stride_a, gt_problem_outputs(p));
+}
+
+int64_t gt_problem_elems_b(const gemmtune_problem *p) {
+    return elems_of(gt_problem_shape_b(p), p->ldb, p->stride_b, p->batch);
+}
+
+int64_t gt_problem_elems_c(const gemmtune_problem *p) {
+    return elems_of(gt_problem_shape_c(p), p->ldc, p->stride_c, gt_problem_outputs(p));
+}
+
+double gt_problem_bytes(const gemmtune_problem *p) {
+    return (double)gt_problem_elems_a(p) * (double)gt_type_size(p->type_a) +
+           (double)gt_problem_elems_b(p) * (double)gt_type_size(p->type_b) +
+           (double)gt_problem_elems_c(p) * (double)gt_type_size(p->type_c);
+}
+
+static double least_bytes_of(struct gt_shape shape, gemmtune_dtype type, int64_t stride,
+                             int64_t count) {
+    const double one = (double)shape.rows * (double)shape.cols * (double)gt_type_size(type);
+    return stride == 0 ? one : one * (double)count;
+}
+
+double gt_problem_least_bytes(const gemmtune_problem *p) {
+    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a,
+                          gt_problem_outputs(p)) +
+           least_bytes_of(gt_problem_shape_b(p), p->type_b, p->stride_b, p->batch) +
+           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c,
+                          gt_problem_outputs(p));
+}
+
+int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
+                     int64_t pointer_align) {
+    /* The lowest bit set in any of them is the largest power of two that divides all of
+     * them. */
+    const uint64_t step = (uint64_t)(ld | stride) * gt_type_size(type);
+    const uint64_t all = step | (uint64_t)pointer_align | GT_VECTOR_BYTES;
+    return (int64_t)(all & -all);
 }

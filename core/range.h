@@ -28,6 +28,8 @@ struct gt_arithmetic {
 struct gt_arithmetic gt_arithmetic_of(gemmtune_dtype type);
 
 struct gt_range gt_range_point(double value); /* of NaN: NaN and the number 0 */
+/* All numbers within `error` of the value, and a little more. */
+struct gt_range gt_range_about(double value, double error);
 struct gt_range gt_range_join(struct gt_range x, struct gt_range y);
 bool gt_range_is_point(struct gt_range x);
 

@@ -174,3 +174,7 @@ const char *gt_text_nearest(const char *word, const char *const *list) {
     }
     return nearest;
 }
+
+const char *gt_text_plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}

@@ -50,6 +50,9 @@ size_t gt_text_utf8(const char *text, size_t len);
  * control characters become spaces, bytes that are not UTF-8 become "?". */
 void gt_text_line(char *line, size_t size, const char *fmt, va_list args) GT_PRINTF(3, 0);
 
+/* The end of a noun behind a count: "" for 1, else "s". */
+const char *gt_text_plural(int64_t count);
+
 /* The word of the NULL-ended list that `word` is probably a misspelling of, or NULL. */
 const char *gt_text_nearest(const char *word, const char *const *list);
 

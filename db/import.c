@@ -103,7 +103,7 @@ static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_
         return status;
     if (table == &gt_device_table)
         (void)gt_device_renew(row);
-    status = gt_row_check(table, row, &why);
+    status = gt_row_check(table, row, NULL, &why);
     return status == GEMMTUNE_OK ? status : gt_json_fail_because(object, status, &why, err);
 }
 

@@ -132,8 +132,8 @@ struct gt_db_table {
     size_t count;
     size_t own;   /* columns before this one belong to the subject */
     size_t texts; /* offset of the struct's texts; 0: it has none */
-    gt_status (*check)(const void *row,
-                       struct gt_err *err); /* rules on more than one column */
+    /* rules on more than one column; `before` as for gt_row_check */
+    gt_status (*check)(const void *row, const void *before, struct gt_err *err);
 };
 
 /* Sets this thread's locale to "C" for a while: printf and strtod follow the locale of the
@@ -151,11 +151,12 @@ extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table
  * skipped with a log line instead of vanishing. */
 char *gt_row_select(const struct gt_db_table *table, const char *where, bool ordered);
 /* Loads a row of such a statement; every text is copied into *row. EDB with the reason when
- * this program could not have written the row. *id is set either way. */
+ * this program could not have written the row. *id is set either way. `before` as below. */
 gt_status gt_row_load(void *row, int64_t *id, const struct gt_db_table *table,
-                      sqlite3_stmt *stmt, struct gt_err *err);
-/* EINVAL with the reason when the row must not be stored. */
-gt_status gt_row_check(const struct gt_db_table *table, const void *row,
+                      const void *before, sqlite3_stmt *stmt, struct gt_err *err);
+/* EINVAL with the reason when the row must not be stored. `before` is a sound row of the
+ * table, or NULL: a text that is the same there is not checked again. */
+gt_status gt_row_check(const struct gt_db_table *table, const void *row, const void *before,
                        struct gt_err *err);
 void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *table,
                      const void *row);

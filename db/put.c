@@ -84,7 +84,7 @@ gt_status gt_row_put(int64_t *id, struct gt_db *db, const struct gt_db_table *ta
     sqlite3_stmt *stmt = NULL;
     char *sql = NULL;
     bool more = false;
-    gt_status status = gt_row_check(table, row, err);
+    gt_status status = gt_row_check(table, row, NULL, err);
     if (status != GEMMTUNE_OK)
         goto done;
     sql = put_sql(table);

@@ -19,25 +19,34 @@ static void skip(struct gt_db *db, const struct gt_db_table *table, int64_t id,
            id, why->line);
 }
 
+/* Empties all but the texts, which are loaded before they are read. */
+static void clear(union gt_db_stored *row, const struct gt_db_table *table) {
+    memset(row, 0, table->texts > 0 ? table->texts : sizeof row->device);
+}
+
 static gt_status visit(struct gt_db *db, const struct gt_db_table *table,
                        sqlite3_stmt *stmt, gt_stored_fn fn, void *user,
                        struct gt_err *err) {
+    /* the row that is loaded, and the last sound one */
+    union gt_db_stored rows[2], *row = rows, *before = NULL;
     gt_status status = GEMMTUNE_OK;
     bool more = true;
     while (status == GEMMTUNE_OK) {
-        union gt_db_stored row = {0};
-        struct gt_err why = {{0}};
+        struct gt_err why;
         int64_t id = 0;
         status = gt_sql_step(&more, db, stmt, err);
         if (status != GEMMTUNE_OK || !more)
             break;
-        const bool sound = gt_row_load(&row, &id, table, stmt, &why) == GEMMTUNE_OK;
-        if (table == &gt_trial_table)
-            row.trial.row.id = id;
-        if (sound)
-            status = fn(user, &row, err);
-        else
+        clear(row, table);
+        if (gt_row_load(row, &id, table, before, stmt, &why) != GEMMTUNE_OK) {
             skip(db, table, id, &why);
+            continue;
+        }
+        if (table == &gt_trial_table)
+            row->trial.row.id = id;
+        status = fn(user, row, err);
+        before = row;
+        row = row == rows ? rows + 1 : rows;
     }
     return status;
 }
@@ -201,7 +210,7 @@ static gt_status load_first(bool *found, void *row, int64_t *id, struct gt_db *d
     const gt_status status = gt_sql_step(&some, db, stmt, err);
     if (status != GEMMTUNE_OK || !some)
         return status;
-    *found = gt_row_load(row, id, table, stmt, &why) == GEMMTUNE_OK;
+    *found = gt_row_load(row, id, table, NULL, stmt, &why) == GEMMTUNE_OK;
     if (!*found)
         skip(db, table, *id, &why);
     return GEMMTUNE_OK;

@@ -36,8 +36,9 @@ bool gt_device_renew(struct gt_stored_device *device) {
 }
 
 /* Checks everything but the old key, which the present rules would refuse. */
-static gt_status accept_device(const void *row, struct gt_err *err) {
+static gt_status accept_device(const void *row, const void *before, struct gt_err *err) {
     (void)row;
+    (void)before;
     (void)err;
     return GEMMTUNE_OK;
 }
@@ -60,7 +61,7 @@ static gt_status step_devices(struct old_devices *list, struct gt_db *db,
     while (status == GEMMTUNE_OK && more) {
         struct old_device device = {0};
         const bool sound =
-            gt_row_load(&device.row, &device.id, table, stmt, NULL) == GEMMTUNE_OK;
+            gt_row_load(&device.row, &device.id, table, NULL, stmt, NULL) == GEMMTUNE_OK;
         if (sound && gt_device_renew(&device.row))
             status = add_device(list, &device, err);
         if (status == GEMMTUNE_OK)
@@ -127,7 +128,7 @@ static gt_status compute_sums(struct sums *list, struct gt_db *db,
         struct sum *sum = next_sum(list);
         if (sum == NULL)
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        if (gt_row_load(&row, &sum->id, table, stmt, NULL) == GEMMTUNE_OK) {
+        if (gt_row_load(&row, &sum->id, table, NULL, stmt, NULL) == GEMMTUNE_OK) {
             subject_of(table, &row)->device_key = key;
             gt_row_checksum(sum->text, table, &row);
             list->count++;

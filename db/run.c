@@ -153,7 +153,7 @@ static gt_status look_at_run(struct fate *fate, struct gt_db *db, int64_t run_id
 static gt_status put_trial(int64_t *id, struct gt_db *db,
                            const struct gt_stored_trial *trial, struct gt_err *err) {
     int64_t subject = 0;
-    gt_status status = gt_row_check(&gt_trial_table, trial, err);
+    gt_status status = gt_row_check(&gt_trial_table, trial, NULL, err);
     if (status == GEMMTUNE_OK)
         status = gt_subject_put(&subject, db, &trial->row.subject, err);
     if (status == GEMMTUNE_OK)
@@ -294,7 +294,7 @@ static gt_status put_record(struct gt_db *db, const struct gt_db_subject *set,
                        "a record of %s on %s is among those of %s on %s",
                        or_empty(subject->problem), or_empty(subject->device_key),
                        set->problem, set->device_key);
-    gt_status status = gt_row_check(&gt_record_table, &record, err);
+    gt_status status = gt_row_check(&gt_record_table, &record, NULL, err);
     if (status == GEMMTUNE_OK)
         status = gt_subject_put(&id, db, subject, err);
     if (status == GEMMTUNE_OK)

@@ -21,7 +21,11 @@
  * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
  *
  * Threads.
- *   - Several threads may share a gemmtune_ctx: it locks on a cache miss only.
+ *   - Several threads may share a gemmtune_ctx. Three calls lock: a one-call form that
+ *     meets a problem for the first time, gemmtune_plan_prepare, and the first
+ *     gemmtune_pack.
+ *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
+ *     and calls the function of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made. Any number of threads may execute it
  *     at once, on different streams, each with its own workspace.
  *   - No thread may close or destroy an object that another thread is using.
@@ -63,7 +67,7 @@ extern "C" {
     X(GEMMTUNE_OK, 0, "success")                                                           \
     X(GEMMTUNE_EINVAL, -1, "invalid argument")                                             \
     X(GEMMTUNE_ENOMEM, -2, "out of host memory")                                           \
-    X(GEMMTUNE_EIO, -3, "file cannot be opened or read")                                   \
+    X(GEMMTUNE_EIO, -3, "file cannot be opened, read or written")                          \
     X(GEMMTUNE_EDB, -4, "database is damaged or is not a gemmtune database")               \
     X(GEMMTUNE_ESCHEMA, -5, "database schema is newer than this library")                  \
     X(GEMMTUNE_ENODRIVER, -6, "device driver is not installed")                            \
@@ -104,16 +108,18 @@ typedef enum gemmtune_dtype {
 typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
 typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
 
-/* How exact the products and their sum are. TF32 and SPLIT matter for F32 inputs only
- * (SPLIT for sums in F32), FAST and PROMOTED for 8-bit floats that are accumulated in F32,
- * RESIDUES for F64 inputs that are accumulated in F64. For other types they mean STRICT. */
+/* How exact the products and their sum are. TF32 matters for F32 inputs only, SPLIT and
+ * BF16X3 for F32 inputs that are accumulated in F32, FAST and PROMOTED for 8-bit floats
+ * that are accumulated in F32, RESIDUES for F64 inputs that are accumulated in F64. For
+ * other types they mean STRICT. */
 typedef enum gemmtune_math {
     GEMMTUNE_MATH_STRICT,   /* inputs as stored, the sum in type_acc */
     GEMMTUNE_MATH_TF32,     /* F32 inputs may be rounded to 10 bits after the point */
     GEMMTUNE_MATH_FAST,     /* partial sums may be kept in fewer bits than F32 has */
     GEMMTUNE_MATH_SPLIT,    /* each F32 input may be two TF32 parts, each product three */
     GEMMTUNE_MATH_RESIDUES, /* F64 by exact products of bytes, with the bound of F64 */
-    GEMMTUNE_MATH_PROMOTED  /* as FAST, but sums over 128 of k are added up in F32 */
+    GEMMTUNE_MATH_PROMOTED, /* as FAST, but sums over 128 of k are added up in F32 */
+    GEMMTUNE_MATH_BF16X3    /* as SPLIT, but the parts are BF16: about 2^-15 is lost */
 } gemmtune_math;
 
 /* Which products one call computes. `batch` and the strides below say how many there are
@@ -155,8 +161,10 @@ typedef struct gemmtune_problem {
     gemmtune_batch_kind batch_kind;
     int32_t reads_c;   /* 1: beta is usually not zero. The tuner tunes for that; any beta
                         * gives a right result with either value */
-    int32_t packed_b;  /* 1: B is an output of gemmtune_pack. trans_b and ldb then say
-                        * nothing about it */
+    int32_t packed_b;  /* 1: B is an output of gemmtune_pack, whose layout replaces trans_b
+                        * and ldb. ldb must be 0 or possible for trans_b all the same. A
+                        * stride_b of 0 means one packed B for all products; no other
+                        * value of stride_b has an effect */
     int32_t row_order; /* 1: a row of C has the same bits for every m and batch */
     uint32_t pointer_align; /* BATCH_POINTERS: bytes, a power of two, that every pointer of
                              * the arrays is a multiple of; 0: its element's size. Of 16
@@ -250,10 +258,11 @@ GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);
 
 typedef struct gemmtune_plan gemmtune_plan;
 
-/* How far from an exact match the lookup may go. Each value allows those above it, and the
- * lookup prefers those. There is one exception: a result that was tuned elsewhere for the
- * same problem, on a device of the same key (imported, merged), is GEMMTUNE_MATCH_ARCH and
- * goes before GEMMTUNE_MATCH_SHAPE. */
+/* How far from an exact match the lookup may go. Each value allows the values above it too,
+ * and the lookup prefers matches of the values above. Results that were tuned elsewhere, on
+ * a device of the same key (imported, merged), are GEMMTUNE_MATCH_ARCH, with two
+ * exceptions. Such a result for the same problem goes before GEMMTUNE_MATCH_SHAPE. Such
+ * results for other problems compete with GEMMTUNE_MATCH_SHAPE by forecast. */
 typedef enum gemmtune_match {
     GEMMTUNE_MATCH_EXACT,  /* tuned for the same problem on this device */
     GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */
@@ -295,13 +304,22 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
                                                          gemmtune_match worst,
                                                          size_t workspace_max);
 
-/* Lets a thread of the context build the kernel that gemmtune_plan_create would take, into
- * the image cache, and returns at once. *ready becomes 1 when gemmtune_plan_create need not
- * wait for a compiler, and 0 while the kernel is being built or waits for its turn. Call it
- * again to ask; take the plan of gemmtune_plan_create_cached meanwhile. A thread builds one
- * kernel after another. gemmtune_close drops the rest, and waits for the one that is being
- * built. On failure *ready is 0. EUNSUPPORTED: OpenCL, or as gemmtune_plan_create; EBUILD:
- * no kernel for the problem builds; EIO: the cache cannot be written. */
+/*
+ * Lets a thread of the context build the kernel that gemmtune_plan_create would take, into
+ * the image cache, and returns at once. Call it again to ask, and take the plan of
+ * gemmtune_plan_create_cached meanwhile.
+ *
+ *   - *ready is 1 when gemmtune_plan_create need not wait for a compiler, unless the best
+ *     kernel does not build or load: then gemmtune_plan_create tries it before the next.
+ *   - *ready is 0 while the kernel is being built or waits for its turn, and on failure.
+ *   - The thread builds one kernel after another. gemmtune_close waits for the kernel that
+ *     is being built, and drops the others.
+ *
+ * Errors of gemmtune_plan_create; and EUNSUPPORTED: OpenCL; EIO: the image cache cannot be
+ * written; ENOMEM: no thread can be started. EBUILD, where no kernel for the problem
+ * builds, is the answer of later calls as well. After any other error the next call tries
+ * again.
+ */
 GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
                                                    const gemmtune_problem *p,
                                                    gemmtune_match worst,
@@ -396,8 +414,9 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
 
 /*
  * A B that many calls share, as weights do, may be brought once into the layout that
- * kernels read fastest: rows that begin at multiples of 128 bytes, along k for the types of
- * tensor cores and along n for others. No call then pays for a copy or a transposition.
+ * kernels read fastest: rows that begin at multiples of 128 bytes from its start, along k
+ * for the types of tensor cores and along n for others. No call then pays for a copy or a
+ * transposition.
  *
  *     gemmtune_packed_bytes(&bytes, &p);            p describes B as it is stored
  *     (allocate `bytes` bytes of device memory)
@@ -416,10 +435,18 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
 GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
                                                    const gemmtune_problem *p);
 
-/* Enqueues the packing of `b`, device memory as `p` describes it, on `stream`, and returns.
- * `packed` is device memory of gemmtune_packed_bytes, aligned to 16 bytes, which must not
- * overlap b. The first call of a context builds a kernel. Errors as
- * gemmtune_packed_bytes, and EINVAL for a NULL or misaligned pointer. */
+/*
+ * Enqueues the packing of `b` on `stream`, and returns. `b` is device memory as `p`
+ * describes it, aligned to the size of its elements. `packed` is device memory of
+ * gemmtune_packed_bytes, which must not overlap b. It must be aligned to 16 bytes; 128 is
+ * better, because kernels then read whole lines.
+ *
+ * The first call of a context builds and loads a kernel, and calls of other threads wait
+ * for it. So that call must not be made while a stream is captured.
+ *
+ * Errors of gemmtune_packed_bytes; and EINVAL: a pointer is NULL or misaligned; EDEVICE:
+ * the driver failed. The first call may also give EBUILD, ENODRIVER and ENOMEM.
+ */
 GEMMTUNE_API gemmtune_status gemmtune_pack(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *b, void *packed, void *stream);
 
@@ -548,8 +575,8 @@ typedef enum gemmtune_log_level {
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 
 /* The library logs nothing until this is called. Call it before the first gemmtune_open.
- * `fn` may be called from any thread that is inside a gemmtune_ call, and must not call
- * gemmtune_ functions. */
+ * `fn` may be called from any thread that is inside a gemmtune_ call, and from the thread
+ * that gemmtune_plan_prepare starts. It must not call gemmtune_ functions. */
 GEMMTUNE_API void gemmtune_set_log(gemmtune_log_fn fn, void *user, gemmtune_log_level most);
 
 /* 10000 * major + 100 * minor + patch of the library in use. */

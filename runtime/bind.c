@@ -4,6 +4,7 @@
  * family's rules and shape with these numbers. It asks no device.
  */
 #include "core/epilogue_keep.h"
+#include "core/text.h"
 #include "runtime/driver.h"
 #include "runtime/family_inside.h"
 
@@ -31,6 +32,13 @@ const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
     return (f->dtypes & gt_dtype_bit(strict)) != 0 ? strict : NULL;
 }
 
+static bool has_barriers(const struct gt_template *file) {
+    bool found = false;
+    for (int i = 0; i < GT_TEMPLATES_MAX && file[i].name != NULL && !found; i++)
+        found = strstr(file[i].text, "GT_BARRIER") != NULL;
+    return found;
+}
+
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why) {
     static const char *const no_source[GT_BACKENDS] = {
@@ -39,7 +47,7 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
 #undef X
     };
     const char *reason = NULL;
-    if (f->source[d->backend] == NULL)
+    if (f->source[d->backend]->name == NULL)
         reason = no_source[d->backend];
     else if (gt_family_dtype(f, p) == NULL)
         reason = "the family has no kernel for these data types";
@@ -47,7 +55,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has no kernel for this layout";
     else if (gt_problem_is_batch(p) && f->batching == GT_BATCHING_NONE)
         reason = "the family has no kernel for batches";
-    else if (p->batch_kind != GEMMTUNE_BATCH_STRIDED && f->batching != GT_BATCHING_GRID)
+    else if (p->batch_kind != GEMMTUNE_BATCH_STRIDED && f->batching != GT_BATCHING_GRID &&
+             !(gt_problem_has_pointers(p) && f->pointers))
         reason = "the family has kernels for strided batches only";
     else if (gt_problem_has_pointers(p) && f->map_count > 0)
         reason = "tensor maps describe matrices at strides only";
@@ -67,7 +76,7 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has instructions that newer compute capabilities lack";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
-    else if (breaks_barriers(d) && strstr(f->source[d->backend], "GT_BARRIER") != NULL)
+    else if (breaks_barriers(d) && has_barriers(f->source[d->backend]))
         reason = "the family has barriers, which PoCL 5 miscompiles";
     if (why != NULL)
         *why = reason;
@@ -115,13 +124,21 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
 
 /* ---- slots of rows: see templates/common/batch.h ---------------------------------- */
 
-/* rows of a slot of a family that has no tiles, or ahead of the point */
+/* Rows of a slot when the family has no tiles, and before the point is known. */
 enum { SLOT_ROWS_USUAL = 64 };
+
+/* The number of tiles of `rows` rows in a column of C. Each group has at least one tile.
+ * The last tile of a group is half full in the mean. */
+static int64_t expected_tiles(const struct gt_binding *b, int64_t rows) {
+    const int64_t tiles = b->m / rows + b->batch / 2;
+    return tiles > b->batch ? tiles : b->batch;
+}
 
 /* M and BATCH become those of slots. Rules ask whether there is one product: slots never
  * are one, since a slot may have no row. */
 static void set_slots(struct gt_binding *b, int64_t rows) {
-    const int64_t in_groups = b->m / rows + b->batch;
+    const int64_t in_groups = b->walks > 0 ? expected_tiles(b, rows)
+                                           : b->m / rows + b->batch; /* enough for all */
     const int64_t in_products = (b->m + rows - 1) / rows * b->batch;
     const int64_t slots = b->batch_kind == GEMMTUNE_GROUPED_ROWS ? in_groups : in_products;
     b->slot_rows = rows;
@@ -132,6 +149,8 @@ static void set_slots(struct gt_binding *b, int64_t rows) {
 static gt_status derive(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
     gt_status status = GEMMTUNE_OK;
+    if (f->derive_all != NULL && f->derive_all(b->value))
+        return GEMMTUNE_OK;
     for (int i = 0; i < f->derive_count && status == GEMMTUNE_OK; i++) {
         const struct gt_derived *d = &f->derive[i];
         status = gt_expr_eval(&b->value[d->slot], d->expr, b->value, err);
@@ -141,20 +160,27 @@ static gt_status derive(struct gt_binding *b, struct gt_err *err) {
     return status;
 }
 
-/* Gives slots the height of the point's tiles, and learns whether one launch has all. */
+/* Learns whether one launch has the tiles of all products. Where pointers lead to matrices,
+ * and where an epilogue moves its operands to a product, the grid numbers them. */
+static gt_status learn_walk(struct gt_binding *b, struct gt_err *err) {
+    const bool may_walk =
+        b->slot_rows > 0 ||
+        (b->is_batch && b->batch_kind == GEMMTUNE_BATCH_STRIDED && b->epilogue == NULL);
+    const gt_status status =
+        may_walk ? gt_expr_eval(&b->walks, b->family->walk, b->value, err) : GEMMTUNE_OK;
+    b->value[GT_IN_WALK] = b->walks > 0;
+    return status == GEMMTUNE_OK ? status : gt_fail_within(err, GEMMTUNE_EINVAL, "walk");
+}
+
+/* Gives slots the height of the point's tiles. */
 static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
-    int64_t rows = SLOT_ROWS_USUAL, walks = 0;
+    int64_t rows = SLOT_ROWS_USUAL;
     if (f->has_shape &&
         (gt_expr_eval(&rows, f->shape[GT_SHAPE_TILE_M], b->value, NULL) != GEMMTUNE_OK ||
          rows < 1 || rows > GT_DIM_MAX))
         return gt_fail(err, GEMMTUNE_EINVAL, "tile_m is no number of rows");
-    const gt_status status = gt_expr_eval(&walks, f->walk, b->value, err);
-    if (status != GEMMTUNE_OK)
-        return gt_fail_within(err, GEMMTUNE_EINVAL, "walk");
-    b->walks = walks != 0;
-    b->value[GT_IN_WALK] = b->walks;
-    set_slots(b, rows);
+    set_slots(b, b->walks > 0 ? b->walks : rows);
     return derive(b, err);
 }
 
@@ -170,6 +196,13 @@ static void bind_epilogue(struct gt_binding *b) {
     b->value[GT_IN_EPI_BOXED] = gt_epilogue_boxed(e) >= 0;
 }
 
+/* A family that computes in strict arithmetic does so whatever the problem allows. */
+static void bind_math(struct gt_binding *b) {
+    const gemmtune_math math = b->dtype != NULL ? b->dtype->math : GEMMTUNE_MATH_STRICT;
+    b->value[GT_IN_FAST] = math == GEMMTUNE_MATH_FAST;
+    b->value[GT_IN_BF16X3] = math == GEMMTUNE_MATH_BF16X3;
+}
+
 void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p) {
     memset(b, 0, sizeof *b);
@@ -179,13 +212,14 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->batch_kind = p->batch_kind;
     b->m = p->m;
     b->batch = p->batch;
+    b->rows = (gt_problem_has_rows(p) ? p->expected_rows : p->m) * p->batch;
     b->stride[0] = gt_problem_outputs(p) > 1 ? p->stride_a : 0;
     b->stride[1] = p->batch > 1 ? p->stride_b : 0;
     b->stride[2] = gt_problem_outputs(p) > 1 ? p->stride_c : 0;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
     bind_epilogue(b);
-    b->value[GT_IN_FAST] = b->dtype != NULL && b->dtype->math == GEMMTUNE_MATH_FAST;
+    bind_math(b);
     for (int i = 0; i < f->constant_count; i++)
         b->value[f->constant[i].slot] = f->constant[i].value;
     gt_bind_align(b, p, GT_VECTOR_BYTES);
@@ -255,13 +289,48 @@ gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *
     return status;
 }
 
-gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
-    const struct gt_family *f = b->family;
+/* Reads "NAME=12", a value of the parameter's domain, and the space behind it. *text goes
+ * on to the next pair. */
+static bool read_pair(int64_t *value, const char **text, const struct gt_param *p) {
+    const size_t name = strlen(p->name);
+    const char *number = *text + name + 1;
+    if (strncmp(*text, p->name, name) != 0 || (*text)[name] != '=')
+        return false;
+    const size_t len = strcspn(number, " ");
+    *text = number + len + (number[len] == ' ');
+    return gt_text_int(value, number, len) && check_value(p, *value, NULL) == GEMMTUNE_OK;
+}
+
+gt_status gt_values_parse(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                          const char *text, struct gt_err *err) {
+    const char *at = text;
+    struct gt_point point;
+    int i = 0;
+    while (i < f->param_count && read_pair(&values[i], &at, &f->param[i]))
+        i++;
+    if (i == f->param_count && *at == '\0')
+        return GEMMTUNE_OK;
+    const gt_status status = gt_point_parse(&point, text, err);
+    return status == GEMMTUNE_OK ? gt_point_values(values, f, &point, err) : status;
+}
+
+gt_status gt_values_check(const struct gt_family *f, const int64_t *values,
+                          struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++) {
+    for (int i = 0; i < f->param_count && status == GEMMTUNE_OK; i++)
         status = check_value(&f->param[i], values[i], err);
-        b->value[f->param[i].slot] = values[i];
-    }
+    return status;
+}
+
+gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
+    const gt_status status = gt_values_check(b->family, values, err);
+    return status == GEMMTUNE_OK ? gt_bind_checked(b, values, err) : status;
+}
+
+gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
+    for (int i = 0; i < b->family->param_count; i++)
+        b->value[b->family->param[i].slot] = values[i];
+    gt_status status = learn_walk(b, err);
     if (status == GEMMTUNE_OK)
         status = derive(b, err);
     return status == GEMMTUNE_OK && b->slot_rows > 0 ? derive_slots(b, err) : status;
@@ -274,19 +343,34 @@ gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
     return status == GEMMTUNE_OK ? gt_bind_values(b, values, err) : status;
 }
 
-void gt_family_start(const struct gt_family *f, int i, struct gt_point *out) {
-    gt_family_default(f, out);
-    for (int j = 0; j < f->param_count; j++)
-        out->entry[j].value = f->start[i][j];
-}
-
-void gt_family_default(const struct gt_family *f, struct gt_point *out) {
+void gt_point_of_values(struct gt_point *out, const struct gt_family *f,
+                        const int64_t *values) {
     memset(out, 0, sizeof *out);
     for (int i = 0; i < f->param_count; i++) {
         memcpy(out->entry[i].name, f->param[i].name, sizeof out->entry[i].name);
-        out->entry[i].value = f->param[i].preset;
+        out->entry[i].value = values[i];
     }
     out->count = f->param_count;
+}
+
+void gt_family_start(const struct gt_family *f, int i, struct gt_point *out) {
+    gt_point_of_values(out, f, f->start[i]);
+}
+
+void gt_family_default(const struct gt_family *f, struct gt_point *out) {
+    int64_t values[GT_POINT_MAX];
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = f->param[i].preset;
+    gt_point_of_values(out, f, values);
+}
+
+bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, int which) {
+    for (int i = 0; i < f->adapt_count; i++) {
+        const struct gt_param *p = &f->param[f->adapt[i]];
+        values[f->adapt[i]] = p->value[which % p->count];
+        which /= p->count;
+    }
+    return which == 0;
 }
 
 /* ---- rules ----------------------------------------------------------------------- */
@@ -304,7 +388,11 @@ static const struct gt_rule *first_refusal(const struct gt_rule *rules, int coun
 }
 
 const struct gt_rule *gt_refused(const struct gt_binding *b) {
-    return first_refusal(b->family->require, b->family->require_count, b);
+    const struct gt_family *f = b->family;
+    if (f->refusal == NULL)
+        return first_refusal(f->require, f->require_count, b);
+    const int i = f->refusal(b->value);
+    return i >= 0 ? &f->require[i] : NULL;
 }
 
 /* A demand that makes no sense becomes the strictest one: 0, not a power of two, larger
@@ -347,6 +435,8 @@ bool gt_is_misfit(const struct gt_binding *b) {
 /* ---- shape ---- */
 
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {
+    if (b->family->shape_all != NULL)
+        return b->family->shape_all(out, b->value);
     for (int i = 0; i < GT_SHAPE_COUNT; i++)
         if (!b->family->has_shape ||
             gt_expr_eval(&out[i], b->family->shape[i], b->value, NULL) != GEMMTUNE_OK ||

@@ -104,6 +104,13 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     return status;
 }
 
+bool gt_build_keeps(const struct gt_driver *driver) {
+    const int folder = driver->keeps_images ? gt_cache_open() : -1;
+    if (folder >= 0)
+        (void)close(folder);
+    return folder >= 0;
+}
+
 /* Takes the image out of the cache by the toolchain of a compiler that is loaded. */
 static bool take_by_loaded(struct gt_image *image, int folder,
                            const struct gt_driver *driver, const struct gt_device *device,

@@ -72,18 +72,19 @@ static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_tar
     return status;
 }
 
-static gt_status init_locks(gemmtune_ctx *ctx, struct gt_err *err) {
+static gt_status init_parts(gemmtune_ctx *ctx, struct gt_err *err) {
     gt_status status = gt_packer_init(&ctx->packer, err);
     if (status != GEMMTUNE_OK)
         return status;
     status = gt_plan_cache_init(&ctx->cache, err);
-    if (status == GEMMTUNE_OK) {
-        status = gt_preparer_init(&ctx->preparer, err);
-        if (status != GEMMTUNE_OK)
-            gt_plan_cache_clear(&ctx->cache);
-    }
     if (status != GEMMTUNE_OK)
-        gt_packer_clear(&ctx->packer);
+        goto clear_packer;
+    status = gt_preparer_init(&ctx->preparer, err);
+    if (status == GEMMTUNE_OK)
+        return GEMMTUNE_OK;
+    gt_plan_cache_clear(&ctx->cache);
+clear_packer:
+    gt_packer_clear(&ctx->packer);
     return status;
 }
 
@@ -99,7 +100,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
     gemmtune_ctx *ctx = calloc(1, sizeof *ctx);
     if (ctx == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    status = init_locks(ctx, err);
+    status = init_parts(ctx, err);
     if (status != GEMMTUNE_OK) {
         free(ctx);
         return status;

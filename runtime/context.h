@@ -23,11 +23,12 @@ struct gt_plan_cache {
 /* The kernels of gemmtune_pack, by log2 of an element's bytes; see pack.c. */
 enum { GT_PACK_KERNELS = 4 };
 struct gt_packer {
-    pthread_mutex_t lock;
-    struct gt_kernel *kernel[GT_PACK_KERNELS]; /* NULL until they are needed */
+    pthread_mutex_t lock; /* held by the thread that loads the kernels */
+    atomic_bool loaded;   /* from then on the kernels are read without the lock */
+    struct gt_kernel *kernel[GT_PACK_KERNELS];
 };
 
-/* Only the cache and the packer change after gemmtune_open. */
+/* Only the cache, the packer and the preparer change after gemmtune_open. */
 struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;

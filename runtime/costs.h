@@ -23,6 +23,7 @@
     X(fold, 7.03, true, "load/store unit: a line of partial sums written and read")        \
     X(store, 4.43, true, "load/store unit: a line of C written")                           \
     X(begin_ns, 443, true, "ns until a block has its first slab, once a round of blocks")  \
+    X(again_ns, 1000, true, "ns from a block's end to its successor's first products")     \
     X(barrier, 43.1, true, "wait of a warp at the end of a slab")                          \
     X(wait, 9.9, true, "wait of a warp between two bursts of multiply-adds")               \
     X(tensor_wait, 42.5, true, "the same between products of tensor cores")                \

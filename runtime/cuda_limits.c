@@ -7,7 +7,7 @@
 #include "runtime/cuda_limits.h"
 
 #include "core/dtype.h"
-#include "runtime/limits.h"
+#include "core/limits.h"
 
 #include <inttypes.h>
 

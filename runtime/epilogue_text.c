@@ -19,7 +19,7 @@ static bool is_float(int32_t type) {
 /* ---- parameters and arguments ---------------------------------------------- */
 
 static void put_params(struct gt_page *page, const struct gt_epilogue *e) {
-    gt_page_put(page, "#define GT_OPERAND_PARAMS");
+    gt_page_put(page, "#define GT_OPERAND_PARAMS ");
     for (int i = 0; i < e->operands; i++) {
         gt_page_put(page, ", const GT_GLOBAL gt_%s *GT_RESTRICT gt_op_%d",
                     name_of(e->operand[i].type), i);
@@ -35,7 +35,7 @@ static void put_params(struct gt_page *page, const struct gt_epilogue *e) {
 }
 
 static void put_arguments(struct gt_page *page, const struct gt_epilogue *e) {
-    gt_page_put(page, "#define GT_OPERANDS");
+    gt_page_put(page, "#define GT_OPERANDS ");
     for (int i = 0; i < e->operands; i++) {
         gt_page_put(page, ", gt_op_%d", i);
         if (e->operand[i].shape == GT_EPI_MATRIX)
@@ -132,15 +132,18 @@ static void put_operand(struct gt_page *page, const struct gt_epilogue *e, int i
 }
 
 /* x is an int when sums and C are integers. Beside integer sums, a C of floats makes x
- * real. */
+ * real. gt_adds is a constant; when it is 0, beta is 0. An old element of C that the kernel
+ * does not read is -0, which changes no sum. With beta 0 the kernel reads it only for an
+ * epilogue that names c. */
 static void put_x(struct gt_page *page, const struct gt_epilogue *e) {
     const bool integer = !is_float(e->type_acc) && !is_float(e->type_c);
     put_name(page, "x", integer);
     if (is_float(e->type_acc) || integer)
         gt_page_put(page,
-                    "(%s)(beta == (gt_acc)0 ? alpha * acc\n"
-                    "        : gt_fma(beta, gt_from_c(old), alpha * acc));\n",
-                    integer ? "int" : "gt_real");
+                    "(%s)(gt_adds%s ? gt_fma(beta, gt_from_c(old), alpha * acc)\n"
+                    "        : alpha * acc);\n",
+                    integer ? "int" : "gt_real",
+                    gt_epilogue_reads(e, GT_EPI_C) ? " && beta != (gt_acc)0" : "");
     else
         gt_page_put(page, "(gt_real)(int)(alpha * acc) + "
                           "(gt_real)(int)beta * (gt_real)gt_from_c(old);\n");
@@ -227,8 +230,8 @@ int gt_epilogue_function(const struct gt_epilogue *e, char *buf, size_t size) {
     put_operands(&page, e);
     put_stores(&page, e);
     gt_page_put(&page,
-                "GT_INLINE gt_result gt_result_of(gt_acc alpha, gt_acc acc, gt_acc beta, "
-                "gt_c old, struct gt_operands gt_at GT_PLACE_PARAMS) {\n"
+                "GT_INLINE gt_result gt_result_of(int gt_adds, gt_acc alpha, gt_acc acc, "
+                "gt_acc beta, gt_c old, struct gt_operands gt_at GT_PLACE_PARAMS) {\n"
                 "    gt_result gt_d;\n");
     put_values(&page, e);
     gt_page_put(&page, "%s    return gt_d;\n}\n", lines);
@@ -236,7 +239,7 @@ int gt_epilogue_function(const struct gt_epilogue *e, char *buf, size_t size) {
                        "gt_c old GT_PLACE_PARAMS) {\n"
                        "    struct gt_operands gt_at;\n"
                        "    gt_fetch(&gt_at GT_PLACE(gt_i, gt_j));\n"
-                       "    return gt_rounded(gt_result_of(alpha, acc, beta, old, gt_at "
+                       "    return gt_rounded(gt_result_of(1, alpha, acc, beta, old, gt_at "
                        "GT_PLACE(gt_i, gt_j)));\n}\n");
     return page.len;
 }

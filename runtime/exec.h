@@ -28,9 +28,9 @@ struct gt_exec_info {
 /* Whether gt_exec_build would find the image in the cache. Loads no compiler. */
 bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit);
 
-/* Builds the image that gt_exec_build would load into the image cache. Needs no context.
- * EBUILD: the compiler refuses the source; EIO: the image is not in the cache afterwards.
- */
+/* Builds, into the image cache, the image that gt_exec_build would load. Loads nothing, so
+ * it may run while a stream is captured. EINVAL: the driver refuses a tensor map; EBUILD:
+ * the compiler refuses the source; EIO: the cache has no such image afterwards. */
 gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
                           struct gt_err *err);
 

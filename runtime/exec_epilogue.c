@@ -54,7 +54,7 @@ static gt_status check_pointer(const char *name, const void *pointer, int32_t ty
 /* Replaces 0 by the packed leading dimension. */
 static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem *p,
                            struct gt_err *err) {
-    const int64_t least = gt_shape_packed_ld(gt_problem_shape_c(p));
+    const int64_t least = gt_shape_least_ld(gt_problem_shape_c(p));
     if (*ld == 0)
         *ld = least;
     if (*ld < least || *ld > GT_DIM_MAX)

@@ -42,7 +42,6 @@ static size_t position(const struct gt_families *f, const char *name) {
     return f->count;
 }
 
-/* Appends the item. */
 static gt_status add(struct gt_families *f, struct item item, struct gt_err *err) {
     struct item *grown = realloc(f->item, (f->count + 1) * sizeof *grown);
     if (grown == NULL)

@@ -7,22 +7,10 @@
  * gt_families_add_folder adds those of a folder (`--templates DIR`). A family never
  * changes, and threads may share it.
  *
- * Names that expressions may use, besides the family's own parameters and derived names:
- *   M N K LDA LDB LDC          the problem's
- *   BATCH                      products of the problem, 1 when it is not a batch
- *   ALIGN_A ALIGN_B ALIGN_C    alignment of every row start of the operand, 1..16 bytes
- *   TA TB                      1 when the operand is stored transposed
- *   sizeof(A) sizeof(B) sizeof(C) sizeof(ACC)
- *   FLOAT                      1 for floating-point types
- *   EPILOGUE                   1 when the problem has an epilogue
- *   WALK                       1 when one launch has all slots of rows: "walk"
- *   CUDA                       1 on CUDA, 0 on OpenCL
- *   CC                         CUDA compute capability (61, 90), 0 on OpenCL
- *   CPU                        1 on an OpenCL CPU device
- *   UNITS WARP MAX_THREADS SMEM_MAX REGS_MAX   the device's; REGS_MAX 0 when unknown
- *
- * One built kernel serves many problems. So "require", "align", a pass's "when" and a
- * tensor map's "of" and "box" use neither the problem's names nor names derived from them.
+ * docs/templates.md lists the names that expressions may use, besides the family's own
+ * parameters and derived names. One built kernel serves many problems. So "require",
+ * "align", a pass's "when" and a tensor map's "of" and "box" use neither the problem's
+ * names nor names derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -32,11 +20,11 @@
 #include "core/launch.h"
 #include "core/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 48, GT_ARGS_MAX = 24, GT_STARTS_MAX = 32 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 56, GT_ARGS_MAX = 24, GT_STARTS_MAX = 40 };
 /* the batch, its strides and the list of rows, after those of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
-enum { GT_ADAPT_MAX = 4 };
+enum { GT_ADAPT_MAX = 4, GT_TEMPLATES_MAX = 8 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 
@@ -118,6 +106,7 @@ struct gt_map {
     X(TILE_M, "tile_m", NULL)                                                              \
     X(TILE_N, "tile_n", NULL)                                                              \
     X(TILE_K, "tile_k", NULL)                                                              \
+    X(PRODUCTS, "products", "0")                                                           \
     X(SPLIT, "split", "1")                                                                 \
     X(STREAM, "stream", "0")                                                               \
     X(STREAM_SLABS, "stream_slabs", "0")                                                   \
@@ -164,21 +153,29 @@ struct gt_rung {
     struct gt_point fixed;
 };
 
+/* A file of a template. */
+struct gt_template {
+    char *name; /* "tile/tile.cl", the name in compiler messages */
+    char *text;
+};
+
 struct gt_family {
     char name[GT_NAME_MAX];
-    char hash[65];                  /* see family_hash.c */
-    char *about;                    /* one sentence */
-    char *source[GT_BACKENDS];      /* template text by gemmtune_backend; NULL: none */
-    char *source_name[GT_BACKENDS]; /* "tile/tile.cl", the name in compiler messages */
-    char entry[GT_NAME_MAX];        /* name of the main kernel */
-    unsigned uses;                  /* bit i: part i of templates/common/ */
-    uint64_t dtypes;                /* bit i: row i of core/dtype.h */
-    uint64_t layouts;               /* bits of gt_layout_bit */
-    int min_cc[GT_DTYPES];          /* least compute capability on CUDA, of each mix */
-    int max_cc;                     /* greatest compute capability on CUDA */
-    int rank; /* default points are offered in this order, lowest first */
+    char hash[65]; /* see family_hash.c */
+    char *about;   /* one sentence */
+    /* By gemmtune_backend: the files of the template, in their order. The first one without
+     * a name ends them. */
+    struct gt_template source[GT_BACKENDS][GT_TEMPLATES_MAX];
+    char entry[GT_NAME_MAX]; /* name of the main kernel */
+    unsigned uses;           /* bit i: part i of templates/common/ */
+    uint64_t dtypes;         /* bit i: row i of core/dtype.h */
+    uint64_t layouts;        /* bits of gt_layout_bit */
+    int min_cc[GT_DTYPES];   /* least compute capability on CUDA, of each mix */
+    int max_cc;              /* greatest compute capability on CUDA */
+    int rank;                /* default points are offered in this order, lowest first */
     enum gt_role role;
-    bool overlap; /* kernels begin with GT_FOLLOW: they may be launched early */
+    bool pointers; /* it deals with arrays of pointers itself */
+    bool overlap;  /* kernels begin with GT_FOLLOW: they may be launched early */
     enum gt_batching batching;
     bool epilogue;    /* stores of C compute the epilogue of a problem that has one */
     bool per_problem; /* an image serves one problem: derived names are numbers in it */
@@ -205,6 +202,11 @@ struct gt_family {
     struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
     bool has_shape;
     struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
+    /* All of "derive", "require" and "shape" at once, as C; NULL: the family is not built
+     * in, or has no shape. */
+    bool (*derive_all)(int64_t *value);   /* false: a name cannot be computed */
+    int (*refusal)(const int64_t *value); /* the first rule that refuses; -1: none does */
+    bool (*shape_all)(int64_t *out, const int64_t *value); /* false: no shape */
     int map_count;
     struct gt_map map[GT_MAPS_MAX];
     gt_arg args[GT_ARGS_MAX];
@@ -236,7 +238,7 @@ const struct gt_family *gt_families_with_role(const struct gt_families *f,
                                               enum gt_role role);
 
 /* Parses one family; the collection and tests use it. `folder_name` is the expected
- * name. */
+ * name. `source`: the text of each file of a backend's template. */
 gt_status gt_family_parse(struct gt_family **out, const char *folder_name,
                           const char *json_name, const char *json,
                           const char *const source[GT_BACKENDS], struct gt_err *err);
@@ -246,9 +248,9 @@ void gt_family_destroy(struct gt_family *f);
 
 /* Bit of a mix in gt_family.dtypes; 0 for NULL. */
 uint64_t gt_dtype_bit(const struct gt_dtype *row);
-/* Bits of the mixes that a word of "dtypes" means: the mix of that name, or for "fp8" and
- * "fp8@fast" all mixes whose A and B are 8-bit floats, summed in F32 or with fewer bits. 0
- * for any other word. */
+/* Bits of the mixes that a word of "dtypes" means: the mix of that name, or for "fp8",
+ * "fp8@promoted" and "fp8@fast" all mixes of this arithmetic whose A and B are 8-bit
+ * floats. 0 for any other word. */
 uint64_t gt_dtype_word_bits(const char *word);
 /* The mix whose kernels the family runs for the problem: the problem's own or, when the
  * family does not declare it, that of the same types in strict arithmetic. NULL when it
@@ -268,9 +270,10 @@ struct gt_binding {
     /* Where rows are grouped or masked, M and BATCH are those of slots: see
      * templates/common/batch.h. These two are the problem's. */
     int64_t m, batch;
-    int64_t stride[3];                  /* of A, B and C in a batch, else 0 */
-    int64_t slot_rows;                  /* rows of a slot; 0: there are no slots */
-    bool walks;                         /* the main kernel's blocks walk over all slots */
+    int64_t rows;      /* of C that are expected to be computed, in all products */
+    int64_t stride[3]; /* of A, B and C in a batch, else 0 */
+    int64_t slot_rows; /* rows of a slot; 0: there are no slots */
+    int64_t walks;     /* rows of a tile when one launch has all products' tiles; else 0 */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     int64_t value[GT_SYMBOLS_MAX];
 };
@@ -295,12 +298,24 @@ void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t poin
  * as gt_bind_point. */
 gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
                           const struct gt_point *point, struct gt_err *err);
+/* The values of a point in text form, as gt_point_parse and gt_point_values. A text that
+ * names all parameters in their order is read at once. */
+gt_status gt_values_parse(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                          const char *text, struct gt_err *err);
+/* The point of these values. */
+void gt_point_of_values(struct gt_point *out, const struct gt_family *f,
+                        const int64_t *values);
 /* Binds the point's values and computes derived names. EINVAL: a parameter is missing or
  * unknown, its value is outside the domain, or a derived expression fails. */
 gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,
                         struct gt_err *err);
 /* gt_bind_point without the look-up by name: values in the family's parameter order. */
 gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_err *err);
+/* EINVAL unless each value is of its parameter's domain. */
+gt_status gt_values_check(const struct gt_family *f, const int64_t *values,
+                          struct gt_err *err);
+/* gt_bind_values for values that passed gt_values_check. */
+gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err);
 
 /* The first require rule that refuses, or NULL when all hold. An expression error
  * refuses. */
@@ -321,6 +336,9 @@ bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b);
 void gt_family_default(const struct gt_family *f, struct gt_point *out);
 /* Start i of start_count, as a point. */
 void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
+/* Sets the parameters of "adapt" to combination `which` of their values, from 0. False past
+ * the last one. */
+bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, int which);
 
 /* ---- source text ----------------------------------------------------------------- */
 
@@ -338,6 +356,8 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);
+/* The embedded text of a path such as "templates/tile/tile.cl", or NULL. Lives for ever. */
+const char *gt_template_text(const char *path);
 /* The text of one of the program's own helper kernels: type and device macros for `p`, the
  * parts dialect and types, a #line that names `name`, and `text`. Without `p` there are no
  * types. The caller frees *out. */

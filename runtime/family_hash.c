@@ -4,8 +4,9 @@
  * space, and nothing that only people read. Left out are
  *   - comments, blank space and line ends in sources and parts,
  *   - blank space in space.json, its "about", and the clauses that explain its rules,
- *   - its "adapt", which only lookups read.
- * So a comment can be reworded, and stored results stay current.
+ *   - its "adapt", which only lookups read,
+ *   - its "shape", which only the model reads, but for "tile_m": slots of rows are so high.
+ * So a comment may be reworded, or a forecast mended: stored results stay current.
  */
 #include "runtime/family_inside.h"
 
@@ -161,12 +162,25 @@ static void add_space(struct gt_hash *h, struct gt_node root) {
         gt_hash_add_text(h, key);
         if (strcmp(key, "require") == 0 || strcmp(key, "accept") == 0)
             add_rules(h, n);
+        else if (strcmp(key, "shape") == 0)
+            add_value(h, gt_json_member(n, "tile_m"));
         else
             add_value(h, n);
     }
 }
 
 /* ---- the family --------------------------------------------------------------------- */
+
+/* The files of a template. A backend without one counts as an empty file. */
+static gt_status add_source(struct gt_hash *h, const struct gt_template *file,
+                            struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    int i = 0;
+    do
+        status = add_code(h, file[i].text != NULL ? file[i].text : "", err);
+    while (++i < GT_TEMPLATES_MAX && file[i].name != NULL && status == GEMMTUNE_OK);
+    return status;
+}
 
 gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
                              const char *(*part_text)(int part), struct gt_err *err) {
@@ -175,7 +189,7 @@ gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
     gt_hash_init(&h);
     add_space(&h, space);
     for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
-        status = add_code(&h, f->source[i] != NULL ? f->source[i] : "", err);
+        status = add_source(&h, f->source[i], err);
     for (int i = 0; gt_part_name(i) != NULL && status == GEMMTUNE_OK; i++)
         if ((f->uses & 1u << i) != 0)
             status = add_code(&h, part_text(i), err);

@@ -33,6 +33,7 @@
     X(SIZEOF_ACC, "sizeof(ACC)", "GT_SIZEOF_ACC")                                          \
     X(FLOAT, "FLOAT", "GT_FLOAT")                                                          \
     X(FAST, "FAST", "GT_FAST")                                                             \
+    X(BF16X3, "BF16X3", "GT_BF16X3")                                                       \
     X(EPILOGUE, "EPILOGUE", "GT_EPILOGUE")                                                 \
     X(EPI_COLUMN, "EPI_COLUMN", "GT_EPI_COLUMN")                                           \
     X(EPI_ROW, "EPI_ROW", "GT_EPI_ROW")                                                    \
@@ -78,9 +79,6 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
 
 /* ---- prelude.c ---- */
 
-/* The embedded text of a path such as "templates/tile/tile.cl", or NULL. Lives for ever. */
-const char *gt_template_text(const char *path);
-
 /* A set of parts of templates/common/ has bit i for part i. Every set has dialect and
  * types. */
 enum { GT_PARTS_MAX = 31, GT_PARTS_ALWAYS = 3 };
@@ -115,7 +113,27 @@ bool gt_family_has_param(const struct gt_family *f, const char *name);
 /* Reads a kernel's name. */
 gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *err);
 
-/* ---- family_space.c ---- */
+/* ---- family_expr.c ---- */
+
+/* The names that an expression may use. */
+enum gt_scope {
+    GT_OF_POINT,  /* device, types, layout, point: the value holds for every problem */
+    GT_OF_PROBLEM /* also the problem's sizes and alignment */
+};
+
+/* The first name in e that belongs to one problem; NULL when there is none. */
+const char *gt_problem_name_in(const struct gt_family *f, const struct gt_expr *e);
+gt_status gt_read_expr(struct gt_expr **out, const struct gt_family *f, struct gt_node n,
+                       enum gt_scope scope, struct gt_err *err);
+/* An optional expression; `preset` when it is absent. */
+gt_status gt_read_or(struct gt_expr **out, const char *preset, const struct gt_family *f,
+                     struct gt_node n, enum gt_scope scope, struct gt_err *err);
+/* An array of three expressions; `presets` when it is absent. */
+gt_status gt_read_three(struct gt_expr *out[3], const struct gt_family *f, struct gt_node n,
+                        enum gt_scope scope, const char *const presets[3],
+                        struct gt_err *err);
+
+/* ---- family_space.c and family_launch.c ---- */
 
 /* One key of space.json each. The node of an optional key may be absent. */
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);

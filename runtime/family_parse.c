@@ -43,7 +43,7 @@ static gt_status parse_about(struct gt_family *f, struct gt_node n, struct gt_er
 
 /* A file of the family's own folder. A stranger's space.json must not name files outside
  * it. */
-static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
+static gt_status parse_file(char **out, const struct gt_family *f, struct gt_node n,
                             struct gt_err *err) {
     const char *file;
     const gt_status status = gt_json_string(&file, n, err);
@@ -64,8 +64,19 @@ static gt_status parse_file(struct gt_family *f, struct gt_node n, int backend,
     memcpy(name, f->name, strlen(f->name));
     name[strlen(f->name)] = '/';
     memcpy(name + strlen(f->name) + 1, file, len + 1);
-    f->source_name[backend] = name;
+    *out = name;
     return GEMMTUNE_OK;
+}
+
+/* One file, or a list of the files that make up the template, in their order. */
+static gt_status parse_files(struct gt_family *f, struct gt_template *to, struct gt_node n,
+                             struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_STRING)
+        return parse_file(&to->name, f, n, err);
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 1, GT_TEMPLATES_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
+        status = parse_file(&to[i].name, f, gt_json_at(n, i), err);
+    return status;
 }
 
 static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -73,9 +84,9 @@ static gt_status parse_source(struct gt_family *f, struct gt_node n, struct gt_e
     if (status == GEMMTUNE_OK)
         status = gt_json_only(n, gt_backend_words, err);
     for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
-        const struct gt_node file = gt_json_member(n, gt_backend_words[i]);
-        if (gt_json_kind(file) != GT_JSON_ABSENT)
-            status = parse_file(f, file, i, err);
+        const struct gt_node files = gt_json_member(n, gt_backend_words[i]);
+        if (gt_json_kind(files) != GT_JSON_ABSENT)
+            status = parse_files(f, f->source[i], files, err);
     }
     return status;
 }
@@ -215,6 +226,13 @@ static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_er
     return status;
 }
 
+static gt_status parse_pointers(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    int64_t pointers;
+    const gt_status status = parse_number(&pointers, 0, n, 1, err);
+    f->pointers = pointers != 0;
+    return status;
+}
+
 static gt_status parse_per_problem(struct gt_family *f, struct gt_node n,
                                    struct gt_err *err) {
     int64_t per_problem;
@@ -283,37 +301,22 @@ static const struct section {
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
     bool optional; /* parse is called with an absent node and sets the default */
 } sections[] = {
-    {"format", parse_format, false},
-    {"family", parse_name, false},
-    {"about", parse_about, false},
-    {"source", parse_source, false},
-    {"entry", parse_entry, false},
-    {"dtypes", parse_dtypes, false},
-    {"layouts", parse_layouts, false},
-    {"min_arch", parse_min_arch, true},
-    {"max_arch", parse_max_arch, true},
-    {"rank", parse_rank, true},
-    {"role", parse_role, true},
-    {"overlap", parse_overlap, true},
-    {"batch", parse_batch, true},
-    {"epilogue", parse_epilogue, true},
-    {"per_problem", parse_per_problem, true},
-    {"uses", gt_parse_uses, true},
-    {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false},
-    {"starts", gt_parse_starts, true},
-    {"adapt", gt_parse_adapt, true},
-    {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},
-    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true},
-    {"args", parse_args, false},
+    {"format", parse_format, false},      {"family", parse_name, false},
+    {"about", parse_about, false},        {"source", parse_source, false},
+    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
+    {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
+    {"role", parse_role, true},           {"overlap", parse_overlap, true},
+    {"batch", parse_batch, true},         {"pointers", parse_pointers, true},
+    {"epilogue", parse_epilogue, true},   {"per_problem", parse_per_problem, true},
+    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
+    {"adapt", gt_parse_adapt, true},      {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -345,10 +348,11 @@ static gt_status add_builtins(struct gt_family *f, struct gt_err *err) {
 static gt_status fetch_sources(struct gt_family *f, gt_source_fn read, void *user,
                                struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
-        if (f->source_name[i] != NULL)
-            status = read(&f->source[i], user, (gemmtune_backend)i,
-                          f->source_name[i] + strlen(f->name) + 1, err);
+    for (int i = 0; i < GT_BACKENDS; i++)
+        for (int j = 0; j < GT_TEMPLATES_MAX && status == GEMMTUNE_OK; j++)
+            if (f->source[i][j].name != NULL)
+                status = read(&f->source[i][j].text, user, (gemmtune_backend)i,
+                              f->source[i][j].name + strlen(f->name) + 1, err);
     return status;
 }
 
@@ -454,10 +458,11 @@ void gt_family_destroy(struct gt_family *f) {
         gt_expr_destroy(f->shape[i]);
     gt_expr_destroy(f->workspace);
     gt_expr_destroy(f->walk);
-    for (int i = 0; i < GT_BACKENDS; i++) {
-        free(f->source[i]);
-        free(f->source_name[i]);
-    }
+    for (int i = 0; i < GT_BACKENDS; i++)
+        for (int j = 0; j < GT_TEMPLATES_MAX; j++) {
+            free(f->source[i][j].name);
+            free(f->source[i][j].text);
+        }
     free(f->about);
     free(f);
 }

@@ -40,10 +40,11 @@ static gt_status add_constants(struct gt_family *f, const char *text, struct gt_
     gt_status status = GEMMTUNE_OK;
     for (const char *line = text; line != NULL && status == GEMMTUNE_OK;) {
         char name[GT_NAME_MAX];
-        struct gt_constant *c = &f->constant[f->constant_count];
-        if (f->constant_count < GT_CONSTANTS_MAX && read_constant(name, &c->value, line)) {
+        int64_t value;
+        if (f->constant_count < GT_CONSTANTS_MAX && read_constant(name, &value, line)) {
+            struct gt_constant *c = &f->constant[f->constant_count++];
+            c->value = value;
             status = gt_symbols_add(&c->slot, &f->symbols, name, err);
-            f->constant_count++;
         }
         line = strchr(line, '\n');
         line = line != NULL ? line + 1 : NULL;
@@ -173,17 +174,22 @@ static gt_status check_text(const struct gt_family *f, const char *name, const c
     return status;
 }
 
+static gt_status check_file(const struct gt_family *f, const struct gt_template *file,
+                            struct gt_err *err) {
+    char *text = strdup(file->text);
+    if (text == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    gt_code_blank_comments(text);
+    const gt_status status = check_text(f, file->name, text, err);
+    free(text);
+    return status;
+}
+
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++) {
-        if (f->source[i] == NULL)
-            continue;
-        char *text = strdup(f->source[i]);
-        if (text == NULL)
-            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        gt_code_blank_comments(text);
-        status = check_text(f, f->source_name[i], text, err);
-        free(text);
-    }
+    for (int i = 0; i < GT_BACKENDS; i++)
+        for (int j = 0; j < GT_TEMPLATES_MAX && status == GEMMTUNE_OK; j++)
+            if (f->source[i][j].name != NULL)
+                status = check_file(f, &f->source[i][j], err);
     return status;
 }

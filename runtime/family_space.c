@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_space.c - the arithmetic part of space.json: parameters, derived names, rules,
- * launches. One function a key; family_parse.c calls them in order.
+ * family_space.c - the space of a family in space.json: parameters, default, starts, rungs,
+ * derived names, rules. One function a key; family_parse.c calls them in order.
  */
 #include "runtime/family_inside.h"
 
@@ -11,7 +11,7 @@
 
 enum { VALUE_MAX = INT32_MAX }; /* parameters reach kernels as int constants */
 
-/* ---- names and expressions ------------------------------------------------------- */
+/* ---- names ------------------------------------------------------- */
 
 /* Whether text defines the macro GT_<name>. A #define starts in column 0; one in a comment
  * does not. */
@@ -63,12 +63,6 @@ static gt_status add_name(int *slot, struct gt_family *f, struct gt_node n,
     return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
-/* The names that an expression may use. */
-enum scope {
-    OF_POINT,  /* device, types, layout, point: the value holds for every problem */
-    OF_PROBLEM /* also the problem's sizes and alignment */
-};
-
 /* Whether kernels can compute e: of a problem's numbers it uses only M, N and K. */
 static bool in_source(const struct gt_family *f, const struct gt_expr *e) {
     for (int i = GT_IN_LDA; i <= GT_IN_ALIGN_C; i++)
@@ -78,47 +72,6 @@ static bool in_source(const struct gt_family *f, const struct gt_expr *e) {
         if (!f->derive[i].in_source && gt_expr_uses(e, f->derive[i].slot))
             return false;
     return true;
-}
-
-/* The first name in e that belongs to one problem; NULL when there is none. */
-static const char *problems_own(const struct gt_family *f, const struct gt_expr *e) {
-    for (int i = 0; i < GT_BUILTIN_COUNT; i++)
-        if (gt_builtins[i].macro == NULL && gt_expr_uses(e, i))
-            return gt_builtins[i].name;
-    for (int i = 0; i < f->derive_count; i++)
-        if (f->derive[i].of_problem && gt_expr_uses(e, f->derive[i].slot))
-            return f->symbols.name[f->derive[i].slot];
-    return NULL;
-}
-
-static gt_status parse_expr(struct gt_expr **out, const struct gt_family *f,
-                            struct gt_node n, enum scope scope, struct gt_err *err) {
-    const char *text;
-    struct gt_err why = {""};
-    gt_status status = gt_json_string(&text, n, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    status = gt_expr_parse(out, text, &f->symbols, &why);
-    if (status != GEMMTUNE_OK)
-        return gt_json_fail_because(n, status, &why, err);
-    const char *own = scope == OF_POINT ? problems_own(f, *out) : NULL;
-    return own == NULL ? GEMMTUNE_OK
-                       : gt_json_fail(n, err,
-                                      "%s belongs to one problem; require, align, when, of "
-                                      "and box may not use it",
-                                      own);
-}
-
-/* An array of three expressions; `presets` when it is absent. */
-static gt_status parse_three(struct gt_expr *out[3], const struct gt_family *f,
-                             struct gt_node n, enum scope scope,
-                             const char *const presets[3], struct gt_err *err) {
-    const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
-    gt_status status = absent ? GEMMTUNE_OK : gt_read_list(n, GT_JSON_ARRAY, 3, 3, err);
-    for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++)
-        status = absent ? gt_expr_parse(&out[i], presets[i], &f->symbols, err)
-                        : parse_expr(&out[i], f, gt_json_at(n, i), scope, err);
-    return status;
 }
 
 /* ---- one function a key ------------------------------------------------------------ */
@@ -264,11 +217,11 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
     gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_RULES_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
         struct gt_derived *d = &f->derive[f->derive_count++];
-        status = parse_expr(&d->expr, f, gt_json_at(n, i), OF_PROBLEM, err);
+        status = gt_read_expr(&d->expr, f, gt_json_at(n, i), GT_OF_PROBLEM, err);
         if (status == GEMMTUNE_OK)
             status = add_name(&d->slot, f, gt_json_at(n, i), err);
         if (status == GEMMTUNE_OK) {
-            d->of_problem = problems_own(f, d->expr) != NULL;
+            d->of_problem = gt_problem_name_in(f, d->expr) != NULL;
             d->in_source = in_source(f, d->expr);
         }
     }
@@ -277,7 +230,7 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
 
 /* [["expression", "why"], ...] */
 static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_family *f,
-                             struct gt_node n, enum scope scope, struct gt_err *err) {
+                             struct gt_node n, enum gt_scope scope, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_RULES_MAX, err);
@@ -286,7 +239,7 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
         struct gt_rule *rule = &rules[(*count)++];
         status = gt_read_list(pair, GT_JSON_ARRAY, 2, 2, err);
         if (status == GEMMTUNE_OK)
-            status = parse_expr(&rule->expr, f, gt_json_at(pair, 0), scope, err);
+            status = gt_read_expr(&rule->expr, f, gt_json_at(pair, 0), scope, err);
         if (status == GEMMTUNE_OK)
             status = gt_read_text(&rule->why, gt_json_at(pair, 1), err);
     }
@@ -294,196 +247,14 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
 }
 
 gt_status gt_parse_require(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_rules(f->require, &f->require_count, f, n, OF_POINT, err);
+    return parse_rules(f->require, &f->require_count, f, n, GT_OF_POINT, err);
 }
 
 gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_rules(f->accept, &f->accept_count, f, n, OF_PROBLEM, err);
+    return parse_rules(f->accept, &f->accept_count, f, n, GT_OF_PROBLEM, err);
 }
 
 gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const presets[3] = {"sizeof(A)", "sizeof(B)", "sizeof(C)"};
-    return parse_three(f->align, f, n, OF_POINT, presets, err);
-}
-
-/* ---- passes ------------------------------------------------------------------------- */
-
-/* An optional expression; `preset` when it is absent. */
-static gt_status parse_or(struct gt_expr **out, const char *preset,
-                          const struct gt_family *f, struct gt_node n, enum scope scope,
-                          struct gt_err *err) {
-    return gt_json_kind(n) == GT_JSON_ABSENT ? gt_expr_parse(out, preset, &f->symbols, err)
-                                             : parse_expr(out, f, n, scope, err);
-}
-
-/* The keys that "launch" and the passes beside it have in common. */
-static gt_status parse_pass(struct gt_pass *pass, const struct gt_family *f,
-                            struct gt_node n, struct gt_err *err) {
-    static const char *const ones[3] = {"1", "1", "1"};
-    struct gt_node block, grid;
-    gt_status status = gt_json_need(&block, n, "block", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&grid, n, "grid", err);
-    if (status == GEMMTUNE_OK)
-        status = parse_three(pass->block, f, block, OF_PROBLEM, ones, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_three(pass->grid, f, grid, OF_PROBLEM, ones, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_three(pass->cluster, f, gt_json_member(n, "cluster"), OF_PROBLEM,
-                             ones, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or(&pass->smem, "0", f, gt_json_member(n, "smem"), OF_PROBLEM, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or(&pass->when, "1", f, gt_json_member(n, "when"), OF_POINT, err);
-    return status;
-}
-
-static gt_status parse_beside(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"entry",   "when", "block", "grid",
-                                       "cluster", "smem", NULL};
-    struct gt_pass *pass = &f->pass[f->pass_count++];
-    struct gt_node entry;
-    gt_status status = gt_json_only(n, keys, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&entry, n, "entry", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_read_entry(pass->entry, entry, err);
-    return status == GEMMTUNE_OK ? parse_pass(pass, f, n, err) : status;
-}
-
-static gt_status parse_all_beside(struct gt_family *f, struct gt_node n,
-                                  struct gt_err *err) {
-    if (gt_json_kind(n) == GT_JSON_ABSENT)
-        return GEMMTUNE_OK;
-    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_BESIDE_MAX, err);
-    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
-        status = parse_beside(f, gt_json_at(n, i), err);
-    return status;
-}
-
-gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_all_beside(f, n, err);
-}
-
-gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"block",     "grid", "cluster", "smem",
-                                       "workspace", "walk", NULL};
-    f->main = f->pass_count++;
-    struct gt_pass *pass = &f->pass[f->main];
-    memcpy(pass->entry, f->entry, sizeof pass->entry);
-    gt_status status = gt_json_only(n, keys, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_pass(pass, f, n, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or(&f->workspace, "0", f, gt_json_member(n, "workspace"), OF_PROBLEM,
-                          err);
-    if (status == GEMMTUNE_OK)
-        status = parse_or(&f->walk, "0", f, gt_json_member(n, "walk"), OF_POINT, err);
-    return status;
-}
-
-gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    return parse_all_beside(f, n, err);
-}
-
-/* ---- shape -------------------------------------------------------------------------- */
-
-gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    static const struct {
-        const char *key, *preset;
-    } rows[GT_SHAPE_COUNT] = {
-#define X(id, key, preset) {key, preset},
-        GT_SHAPE_LIST(X)
-#undef X
-    };
-    const char *keys[GT_SHAPE_COUNT + 1] = {NULL};
-    if (gt_json_kind(n) == GT_JSON_ABSENT)
-        return GEMMTUNE_OK;
-    for (int i = 0; i < GT_SHAPE_COUNT; i++)
-        keys[i] = rows[i].key;
-    gt_status status = gt_json_only(n, keys, err);
-    for (int i = 0; i < GT_SHAPE_COUNT && status == GEMMTUNE_OK; i++) {
-        struct gt_node value = gt_json_member(n, rows[i].key);
-        if (rows[i].preset == NULL)
-            status = gt_json_need(&value, n, rows[i].key, err);
-        if (status == GEMMTUNE_OK)
-            status = parse_or(&f->shape[i], rows[i].preset, f, value, OF_PROBLEM, err);
-    }
-    f->has_shape = status == GEMMTUNE_OK;
-    return status;
-}
-
-/* ---- tensor maps -------------------------------------------------------------------- */
-
-/* {"workspace": "expression", "a": "1"}: the operands that may hold the matrix. */
-static gt_status parse_bases(struct gt_map *map, const struct gt_family *f,
-                             struct gt_node n, struct gt_err *err) {
-    static const char *const keys[] = {"a", "b", "c", "workspace", NULL};
-    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 1, GT_MAP_BASES, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_only(n, keys, err);
-    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
-        const struct gt_node when = gt_json_at(n, i);
-        map->base[i].arg = (gt_arg)gt_arg_by_name(gt_json_key(when));
-        status = parse_expr(&map->base[i].when, f, when, OF_POINT, err);
-        map->base_count++;
-    }
-    return status;
-}
-
-static gt_status parse_box(struct gt_map *map, const struct gt_family *f, struct gt_node n,
-                           struct gt_err *err) {
-    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 2, 2, err);
-    for (size_t i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
-        status = parse_expr(&map->box[i], f, gt_json_at(n, i), OF_POINT, err);
-    return status;
-}
-
-static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct gt_node n,
-                           struct gt_err *err) {
-    static const char *const keys[] = {"of",     "at",  "inner",   "outer",
-                                       "stride", "box", "swizzle", NULL};
-    const struct {
-        const char *key;
-        struct gt_expr **expr;
-    } sizes[] = {{"inner", &map->inner}, {"outer", &map->outer}, {"stride", &map->stride}};
-    struct gt_node of, box, size;
-    gt_status status = gt_json_only(n, keys, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&of, n, "of", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&box, n, "box", err);
-    if (status == GEMMTUNE_OK)
-        status = parse_bases(map, f, of, err);
-    if (status == GEMMTUNE_OK)
-        status = parse_box(map, f, box, err);
-    for (size_t i = 0; i < 3 && status == GEMMTUNE_OK; i++) {
-        status = gt_json_need(&size, n, sizes[i].key, err);
-        if (status == GEMMTUNE_OK)
-            status = parse_expr(sizes[i].expr, f, size, OF_PROBLEM, err);
-    }
-    if (status == GEMMTUNE_OK)
-        status = parse_or(&map->at, "0", f, gt_json_member(n, "at"), OF_PROBLEM, err);
-    if (status == GEMMTUNE_OK)
-        status =
-            parse_or(&map->swizzle, "0", f, gt_json_member(n, "swizzle"), OF_POINT, err);
-    return status;
-}
-
-gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    if (gt_json_kind(n) == GT_JSON_ABSENT)
-        return GEMMTUNE_OK;
-    gt_status status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_MAPS_MAX, err);
-    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
-        const struct gt_node member = gt_json_at(n, i);
-        const char *name = gt_json_key(member);
-        struct gt_map *map = &f->map[f->map_count++];
-        if (gt_arg_by_name(name) >= 0 || strlen(name) >= sizeof map->name)
-            return gt_json_fail(member, err,
-                                "the name is taken or longer than %d characters",
-                                GT_NAME_MAX - 1);
-        memcpy(map->name, name, strlen(name) + 1);
-        status = parse_map(map, f, member, err);
-    }
-    return status;
+    return gt_read_three(f->align, f, n, GT_OF_POINT, presets, err);
 }

@@ -12,7 +12,7 @@ static gemmtune_problem not_empty(const gemmtune_problem *p) {
 
 /* May the point exist on the device, for the problem's types and layout? */
 static gt_status bind(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
-    const gt_status status = gt_bind_values(b, values, err);
+    const gt_status status = gt_bind_checked(b, values, err);
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_rule *rule = gt_refused(b);
@@ -36,23 +36,40 @@ static gt_status accept(struct gt_fit *out, const struct gt_device *d, struct gt
     return GEMMTUNE_OK;
 }
 
+gt_status gt_fit_begin(struct gt_fit_base *out, const struct gt_family *f,
+                       const struct gt_device *d, const gemmtune_problem *p,
+                       int64_t pointer_align, struct gt_err *err) {
+    const gemmtune_problem shape = not_empty(p);
+    const char *why = NULL;
+    if (!gt_family_serves(f, d, p, &why))
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "family %s: %s", f->name, why);
+    out->problem = *p;
+    gt_bind_problem(&out->binding, f, d, &shape);
+    gt_bind_align(&out->binding, &shape, pointer_align);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_fit_end(struct gt_fit *out, const struct gt_fit_base *base,
+                     const struct gt_device *d, const int64_t *values, struct gt_err *err) {
+    out->problem = base->problem;
+    out->binding = base->binding;
+    gt_status status = bind(&out->binding, values, err);
+    if (status == GEMMTUNE_OK)
+        status = accept(out, d, err);
+    return status == GEMMTUNE_OK
+               ? status
+               : gt_fail_within(err, status, "family %s", base->binding.family->name);
+}
+
 gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p,
                         int64_t pointer_align, const int64_t *values, struct gt_err *err) {
-    const gemmtune_problem shape = not_empty(p);
-    const char *why = NULL;
-    gt_status status = GEMMTUNE_OK;
-    out->problem = *p;
-    if (!gt_family_serves(f, d, p, &why))
-        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED, "%s", why);
-    if (status == GEMMTUNE_OK) {
-        gt_bind_problem(&out->binding, f, d, &shape);
-        gt_bind_align(&out->binding, &shape, pointer_align);
-        status = bind(&out->binding, values, err);
-    }
-    if (status == GEMMTUNE_OK)
-        status = accept(out, d, err);
-    return status == GEMMTUNE_OK ? status
+    struct gt_fit_base base;
+    gt_status status = gt_fit_begin(&base, f, d, p, pointer_align, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_values_check(f, values, err);
+    return status == GEMMTUNE_OK ? gt_fit_end(out, &base, d, values, err)
                                  : gt_fail_within(err, status, "family %s", f->name);
 }
 

@@ -32,7 +32,22 @@ struct gt_fit {
 gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p,
                         int64_t pointer_align, const int64_t *values, struct gt_err *err);
-/* The same for a point by name, with pointers aligned to GT_VECTOR_BYTES. */
+
+/* The part of a fit that is the same for all points of a family. */
+struct gt_fit_base {
+    gemmtune_problem problem;
+    struct gt_binding binding;
+};
+/* gt_fit_values in two parts. The first one tells whether the family may serve the problem.
+ * The second one believes that the values are of the parameters' domains; a failure leaves
+ * in out->binding as much as was found out. */
+gt_status gt_fit_begin(struct gt_fit_base *out, const struct gt_family *f,
+                       const struct gt_device *d, const gemmtune_problem *p,
+                       int64_t pointer_align, struct gt_err *err);
+gt_status gt_fit_end(struct gt_fit *out, const struct gt_fit_base *base,
+                     const struct gt_device *d, const int64_t *values, struct gt_err *err);
+
+/* gt_fit_values for a point by name, with pointers aligned to GT_VECTOR_BYTES. */
 gt_status gt_fit_point(struct gt_fit *out, const struct gt_family *f,
                        const struct gt_device *d, const gemmtune_problem *p,
                        const struct gt_point *point, struct gt_err *err);

@@ -68,25 +68,26 @@ static const struct gt_device *find_device(const struct reading *r, const char *
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Fills *k from a subject of a current family. EPARSE or EINVAL gives the reason when it is
- * wrong. */
-static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
-                              const struct gt_device *d, struct gt_err *err) {
-    struct gt_binding b;
-    int64_t shape[GT_SHAPE_COUNT];
-    gt_status status = gt_problem_from_name(&k->problem, s->problem, err);
+/* Reads a problem's name. Rows of one problem stand side by side, so it is mostly that of
+ * the row before. */
+static gt_status take_problem(struct gt_known *k, const struct reading *r, const char *name,
+                              struct gt_err *err) {
+    if (r->count == 0 || strcmp(k[-1].problem_name, name) != 0)
+        return gt_problem_from_name(&k->problem, name, err);
+    k->problem = k[-1].problem;
+    return GEMMTUNE_OK;
+}
+
+/* Fills *k, the next place, from a subject of a current family. EPARSE or EINVAL gives the
+ * reason when it is wrong. */
+static gt_status take_subject(struct gt_known *k, const struct reading *r,
+                              const struct gt_db_subject *s, const struct gt_device *d,
+                              struct gt_err *err) {
+    gt_status status = take_problem(k, r, s->problem, err);
     if (status == GEMMTUNE_OK)
-        status = gt_point_parse(&k->point, s->point, err);
+        status = gt_values_parse(k->values, k->family, s->point, err);
     if (status != GEMMTUNE_OK)
         return status;
-    gt_bind_problem(&b, k->family, d, &k->problem);
-    status = gt_bind_point(&b, &k->point, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    if (gt_shape_of(shape, &b)) {
-        k->tile[0] = shape[GT_SHAPE_TILE_M];
-        k->tile[1] = shape[GT_SHAPE_TILE_N];
-    }
     /* A row of a database has passed the check that its name is canonical. */
     memcpy(k->problem_name, s->problem, strlen(s->problem) + 1);
     memcpy(k->device_key, s->device_key, strlen(s->device_key) + 1);
@@ -94,9 +95,10 @@ static gt_status take_subject(struct gt_known *k, const struct gt_db_subject *s,
     return GEMMTUNE_OK;
 }
 
-static gt_status check_row(struct gt_known *k, const struct gt_record_row *row,
-                           const struct gt_device *d, struct gt_err *err) {
-    gt_status status = take_subject(k, &row->subject, d, err);
+static gt_status check_row(struct gt_known *k, const struct reading *r,
+                           const struct gt_record_row *row, const struct gt_device *d,
+                           struct gt_err *err) {
+    gt_status status = take_subject(k, r, &row->subject, d, err);
     if (status == GEMMTUNE_OK &&
         !(isfinite(row->time.median_ns) && row->time.median_ns >= 0))
         status = gt_fail(err, GEMMTUNE_EINVAL, "median %g ns", row->time.median_ns);
@@ -136,7 +138,7 @@ static gt_status take_row(struct reading *r, const struct gt_family *family,
     if (k == NULL)
         return no_memory(err);
     k->family = family;
-    if (check_row(k, row, d, &why) != GEMMTUNE_OK) {
+    if (check_row(k, r, row, d, &why) != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_WARN, "record of %.80s on %.95s left out: %.200s",
                row->subject.problem, row->subject.device_key, why.line);
         return GEMMTUNE_OK;
@@ -169,6 +171,17 @@ static gt_status on_record(void *user, const struct gt_record_row *row,
 
 /* ---- runners-up --------------------------------------------------------------------- */
 
+/* Fills in the tile, which stays 0 without a shape. */
+static void fill_tile(struct gt_known *k, const struct gt_device *d) {
+    struct gt_binding b;
+    int64_t shape[GT_SHAPE_COUNT];
+    gt_bind_problem(&b, k->family, d, &k->problem);
+    if (gt_bind_values(&b, k->values, NULL) == GEMMTUNE_OK && gt_shape_of(shape, &b)) {
+        k->tile[0] = shape[GT_SHAPE_TILE_M];
+        k->tile[1] = shape[GT_SHAPE_TILE_N];
+    }
+}
+
 static bool same_tile(const struct gt_known *a, const struct gt_known *b) {
     return a->family == b->family && a->tile[0] == b->tile[0] && a->tile[1] == b->tile[1];
 }
@@ -182,7 +195,8 @@ static int compare_subjects(const struct gt_known *a, const struct gt_known *b) 
 /* Finds the records of the problem that *k is a runner-up for. Records and
  * runners-up come in the same order, so the search continues from the problem
  * before. */
-static void find_records(struct reading *r, const struct gt_known *k) {
+static void find_records(struct reading *r, const struct gt_known *k,
+                         const struct gt_device *d) {
     if (r->first < r->last && same_problem(&r->known[r->first], k))
         return;
     r->first_runner_up = r->count;
@@ -190,7 +204,7 @@ static void find_records(struct reading *r, const struct gt_known *k) {
          r->first < r->records && compare_subjects(&r->known[r->first], k) < 0;)
         r->first++;
     for (r->last = r->first; r->last < r->records && same_problem(&r->known[r->last], k);)
-        r->last++;
+        fill_tile(&r->known[r->last++], d);
 }
 
 /* Keeps the runner-up in the next place, unless a record from here or a faster runner-up
@@ -224,10 +238,11 @@ static gt_status on_runner_up(void *user, const struct gt_trial_row *row,
     k->family = family;
     k->verified = true;
     k->median_ns = row->time.median_ns;
-    if (take_subject(k, &row->subject, d, NULL) != GEMMTUNE_OK || k->tile[0] == 0)
+    if (take_subject(k, r, &row->subject, d, NULL) != GEMMTUNE_OK)
         return GEMMTUNE_OK;
-    find_records(r, k);
-    if (r->first < r->last)
+    fill_tile(k, d);
+    find_records(r, k, d);
+    if (r->first < r->last && k->tile[0] != 0)
         keep_fastest(r);
     return GEMMTUNE_OK;
 }

@@ -7,7 +7,7 @@
 
 #include "runtime/driver.h"
 #include "runtime/family_inside.h"
-#include "runtime/limits.h"
+#include "core/limits.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static gt_status evaluate(struct gt_launch *out, const struct gt_pass *pass,
 
 /* Whether the grid's y and z number the products, or the slots of rows. */
 static bool grid_numbers(const struct gt_binding *b) {
-    return b->is_batch && b->family->batching == GT_BATCHING_GRID && !b->walks;
+    return b->is_batch && b->family->batching == GT_BATCHING_GRID && b->walks == 0;
 }
 
 /* Numbers the products of a batch by the grid's y and z. CUDA allows 65535 of each; there

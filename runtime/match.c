@@ -6,14 +6,16 @@
  *     EXACT    records of this problem, measured and verified on this device; by rank
  *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
  *              imported); by rank
- *     SHAPE    records of other problems of the same types, verified here; by forecast
+ *     SHAPE    records of other problems with this device's key; by forecast. ARCH for a
+ *              record that was measured elsewhere
  *     ARCH     records of this problem on another device of the architecture; by rank
- *     ARCH     records of other problems there, or with this key but measured elsewhere; by
- *              forecast
+ *     ARCH     records of other problems there; by forecast
  *     DEFAULT  the families' starts and default points: by forecast, without one by rank
  *
- * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere, so it
- * gets none of the second line.
+ * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere.
+ *
+ * Where a problem allows other arithmetic than strict, its own records compete with those
+ * of the strict problem, by time.
  *
  * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
  * before its speed is considered. No device, no file, no lock.
@@ -26,17 +28,16 @@
 #include <string.h>
 
 /*
- * Expected losses. That of a forecast is its doubt (match_options.c), but at least the
- * difference that finals cannot see. `gemmtune evaluate` found that default points by rank
- * take 3.75 times the winner's time on an H200. A kernel of a similar device is assumed to
- * lose about as much as a start.
+ * Expected losses. That of a forecast grows with the square of its doubt (match_options.c):
+ * problems that were hidden among others lost 1.4 % at doubts of 0.06, drawn ones 10 % at
+ * 0.15. It is at least the difference that finals cannot see. `gemmtune evaluate` found
+ * that default points by rank take 3.75 times the winner's time on an H200. A kernel of a
+ * similar device is assumed to lose about as much as a start.
  */
 static const double loss_least = 0.01;
+static const double loss_of_doubt2 = 4.5;
 static const double loss_by_rank = 2.75;
 static const double loss_on_other_device = 0.1;
-
-/* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
-enum { PLACE_MAX = 128 };
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -52,63 +53,16 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
     return false;
 }
 
-/* ---- in words -------------------------------------------------------------------- */
-
-static void describe_place(char buf[PLACE_MAX], const struct gt_lookup *l,
-                           const struct gt_known *known) {
-    if (strcmp(known->device_key, l->query.device_key) != 0)
-        (void)snprintf(buf, PLACE_MAX, "on %.80s (also %.23s)", known->device_key,
-                       known->arch);
-    else
-        (void)snprintf(buf, PLACE_MAX, "%s",
-                       known->verified ? "on this device"
-                                       : "elsewhere, not verified here,");
-}
-
-static void explain_exact(struct gt_choice *out, const struct gt_lookup *l,
-                          const struct gt_near *c) {
-    char place[PLACE_MAX];
-    describe_place(place, l, c->known);
-    (void)snprintf(out->why, sizeof out->why, "tuned %s for exactly this problem, rank %d",
-                   place, c->known->rank);
-}
-
-/* Bytes of the changed values in a `why` line. */
-enum { CHANGES_MAX = 64 };
-
-static void explain_record(struct gt_choice *out, const struct gt_lookup *l,
-                           const struct gt_forecast *o, int count) {
-    char place[PLACE_MAX], changes[CHANGES_MAX];
-    describe_place(place, l, o->from->known);
-    gt_forecast_changes(changes, sizeof changes, o);
-    (void)snprintf(out->why, sizeof out->why,
-                   "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
-                   place, o->from->known->problem_name, o->from->distance, changes,
-                   o->ns / 1e3, count);
-}
-
-static void explain_start(struct gt_choice *out, const struct gt_lookup *l,
-                          const struct gt_forecast *o, int count, size_t tuned) {
-    char which[24], changes[CHANGES_MAX];
-    gt_forecast_changes(changes, sizeof changes, o);
-    (void)snprintf(which, sizeof which, "start %d", o->start + 1);
-    (void)snprintf(out->why, sizeof out->why,
-                   "%s of family %s%s, forecast %.1f us, best of %d: %s",
-                   o->start < o->family->start_count ? which : "default point",
-                   o->family->name, changes, o->ns / 1e3, count,
-                   l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "no problem of its types was tuned for this "
-                                  "architecture"
-                                : "the tuned problems are too far away");
-}
-
 /* ---- the choice ------------------------------------------------------------------ */
 
 /* The expected loss of an option: its doubt and, when better ones did not suit, what its
  * forecast is behind theirs. */
 static double loss_of(const struct gt_forecasts *all, int i) {
-    const double least_ns = fmin(all->item[0].ns, all->item[i].ns);
-    return fmax(expm1(all->item[i].cost - log(least_ns)), loss_least);
+    const struct gt_forecast *o = &all->item[i];
+    const double doubt = o->cost - log(o->ns);
+    const double own = fmin(loss_of_doubt2 * doubt * doubt, loss_by_rank);
+    const double behind = o->ns / fmin(all->item[0].ns, o->ns);
+    return fmax((1 + own) * behind - 1, loss_least);
 }
 
 /* The first option that suits. */
@@ -124,9 +78,9 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
         out->expected_loss = loss_of(all, i);
         gt_forecast_point(&out->point, o);
         if (o->from != NULL)
-            explain_record(out, l, o, all->count);
+            gt_explain_record(out, l, o, all->count);
         else
-            explain_start(out, l, o, all->count, tuned);
+            gt_explain_start(out, l, o, all->count, tuned);
         if (suits(out, l, last))
             return true;
     }
@@ -149,16 +103,38 @@ static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
         out->match = group[i].match;
         out->known = group[i].known;
         out->family = out->known->family;
-        out->point = out->known->point;
+        gt_known_point(&out->point, out->known);
         out->expected_loss = group[i].preference == GT_SAME_ARCH ? loss_on_other_device : 0;
-        explain_exact(out, l, &group[i]);
+        gt_explain_exact(out, l, &group[i]);
         found = suits(out, l, last);
     }
     return found;
 }
 
+/* Answers with the strict kernel of the same product instead, when that was tuned as well
+ * and took less time. `out` is of the query's own arithmetic. */
+static gt_status prefer_strict(struct gt_choice *out, const struct gt_lookup *l,
+                               struct gt_err *last, struct gt_err *err) {
+    gemmtune_problem p = *l->query.problem;
+    struct gt_lookup strict = *l;
+    struct gt_choice other;
+    struct gt_walk walk;
+    struct gt_near *group;
+    p.math = GEMMTUNE_MATH_STRICT;
+    strict.query.problem = &p;
+    (void)gt_problem_name(&p, strict.name);
+    const gt_status status = gt_walk_begin(&walk, &strict, err);
+    if (status == GEMMTUNE_OK && gt_walk_same(&group, &walk) > 0 &&
+        group->known->median_ns < out->known->median_ns &&
+        gt_near_computes_alike(group->known, l->query.problem) &&
+        choose_same(&other, l, group, 1, last))
+        *out = other;
+    gt_walk_end(&walk);
+    return status;
+}
+
 static bool is_other(enum gt_preference p) {
-    return p == GT_OTHER_HERE || p == GT_OTHER_ARCH;
+    return p == GT_OTHER_KEY || p == GT_OTHER_ARCH;
 }
 
 /* Room for forecasts, which a lookup of a tuned problem does not need. */
@@ -182,7 +158,10 @@ static gt_status choose_in_group(bool *found, struct gt_choice *out,
     if (status == GEMMTUNE_OK)
         *found = other ? choose_other(out, l, *options, group, count, last)
                        : choose_same(out, l, group, count, last);
-    return status;
+    return status == GEMMTUNE_OK && *found && !other &&
+                   l->query.problem->math != GEMMTUNE_MATH_STRICT
+               ? prefer_strict(out, l, last, err)
+               : status;
 }
 
 /* Takes the records in the order of preference, as many at a time as get a forecast.

@@ -17,12 +17,19 @@ struct gt_known {
     char device_key[GT_DEVICE_KEY_MAX];
     char arch[24];
     const struct gt_family *family;
-    struct gt_point point;
+    int64_t values[GT_POINT_MAX]; /* its point, in the family's parameter order; then 0 */
     int rank;
     bool verified;
     double median_ns;
-    int64_t tile[2]; /* a block's rows and columns of C; 0: no shape */
+    /* A block's rows and columns of C, for runners-up and the records of their problems;
+     * else 0. */
+    int64_t tile[2];
 };
+
+/* The kernel's point by names. */
+static inline void gt_known_point(struct gt_point *out, const struct gt_known *k) {
+    gt_point_of_values(out, k->family, k->values);
+}
 
 struct gt_choice {
     gemmtune_match match;

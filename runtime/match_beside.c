@@ -17,21 +17,22 @@ enum {
 /* The cost of a step, in natural logarithms. */
 static const double cost_step = 0.03;
 
-/* Whether a walk has begun at an option of the family before option `i`. */
-static bool has_walked(const struct gt_forecasts *all, int i) {
+/* Whether option `i` is the cheapest of its family that the model forecasts. */
+static bool is_first_of_family(const struct gt_forecasts *all, int i) {
     for (int j = 0; j < i; j++)
-        if (all->item[j].family == all->item[i].family)
-            return true;
-    return false;
+        if (all->item[j].family == all->item[i].family && all->item[j].asks_model)
+            return false;
+    return all->item[i].asks_model;
 }
 
-/* Adds the cheapest option that differs from `o` in one parameter, if it is cheaper. */
+/* Adds the cheapest option that differs from `o` in one parameter, if it is cheaper. There
+ * must be room for two: the cheapest one, and the one that is compared with it. */
 static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
     const struct gt_family *f = o->family;
     const int best = all->count;
     struct gt_forecast next = *o;
     next.doubt += cost_step;
-    for (int i = 0; i < f->param_count && best < GT_FORECASTS_MAX; i++) {
+    for (int i = 0; i < f->param_count && best + 1 < GT_FORECASTS_MAX; i++) {
         for (int j = 0; j < f->param[i].count; j++) {
             next.values[i] = f->param[i].value[j];
             if (next.values[i] != o->values[i])
@@ -55,7 +56,7 @@ void gt_forecasts_offer_beside(struct gt_forecasts *all) {
     const int count = all->count;
     int walks = 0;
     for (int i = 0; i < count && walks < WALKS_MAX; i++) {
-        if (!all->item[i].predicted || has_walked(all, i))
+        if (!is_first_of_family(all, i))
             continue;
         walk(all, i);
         walks++;

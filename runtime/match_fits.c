@@ -3,14 +3,45 @@
  * speed. */
 #include "runtime/match_inside.h"
 
-bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
-                    const struct gt_family *f, const int64_t *values, struct gt_err *why) {
-    const struct gt_query *q = &l->query;
-    if (gt_fit_values(out, f, q->device, q->problem, q->pointer_align, values, why) !=
-        GEMMTUNE_OK)
-        return false;
-    if ((uint64_t)out->passes.workspace_bytes <= q->workspace_max)
+static bool has_room(const struct gt_fit *fit, const struct gt_query *q,
+                     struct gt_err *why) {
+    if ((uint64_t)fit->passes.workspace_bytes <= q->workspace_max)
         return true;
     (void)gt_fail(why, GEMMTUNE_EWORKSPACE, "it needs more workspace than is allowed");
     return false;
+}
+
+bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
+                    const struct gt_family *f, const int64_t *values, struct gt_err *why) {
+    const struct gt_query *q = &l->query;
+    return gt_fit_values(out, f, q->device, q->problem, q->pointer_align, values, why) ==
+               GEMMTUNE_OK &&
+           has_room(out, q, why);
+}
+
+/* The family bound to the query's problem, which takes as long as a point. NULL: it does
+ * not serve the problem, or there are too many families. */
+static const struct gt_fit_base *base_of(struct gt_forecasts *all,
+                                         const struct gt_family *f) {
+    const struct gt_query *q = &all->lookup->query;
+    int i = 0;
+    while (i < all->bases && all->base[i].binding.family != f)
+        i++;
+    if (i < all->bases)
+        return &all->base[i];
+    if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
+                                          q->pointer_align, NULL) != GEMMTUNE_OK)
+        return NULL;
+    return &all->base[all->bases++];
+}
+
+bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
+                      struct gt_err *why) {
+    const struct gt_query *q = &all->lookup->query;
+    const struct gt_fit_base *base = base_of(all, o->family);
+    all->fit.binding.family = NULL;
+    if (base == NULL)
+        return gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why);
+    return gt_fit_end(&all->fit, base, q->device, o->values, why) == GEMMTUNE_OK &&
+           has_room(&all->fit, q, why);
 }

@@ -40,6 +40,7 @@ static void sort(struct gt_forecasts *all) {
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts) {
     all->count = 0;
+    all->bases = 0;
     all->last.line[0] = '\0';
     gt_forecasts_learn(all, near, count);
     gt_forecasts_offer_records(all);

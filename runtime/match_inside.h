@@ -20,9 +20,9 @@ struct gt_lookup {
 enum gt_preference {
     GT_SAME_HERE,      /* this problem, verified on this device */
     GT_SAME_UNCHECKED, /* this problem with this device's key, measured elsewhere */
-    GT_OTHER_HERE,     /* another problem, verified on this device */
-    GT_SAME_ARCH,      /* this problem on another device of the architecture */
-    GT_OTHER_ARCH      /* another problem there, or measured elsewhere */
+    GT_OTHER_KEY, /* another problem with this device's key, measured here or elsewhere */
+    GT_SAME_ARCH, /* this problem on another device of the architecture */
+    GT_OTHER_ARCH /* another problem there */
 };
 
 /* A record and its distance from the query. */
@@ -30,7 +30,7 @@ struct gt_near {
     const struct gt_known *known;
     enum gt_preference preference;
     gemmtune_match match;
-    double distance; /* in log2 of the sizes; an operand in the other layout adds to it */
+    double distance; /* in log2 of the sizes; other differences add to it */
 };
 
 /* For qsort: the smallest first. */
@@ -46,11 +46,16 @@ enum { GT_NEAR_MAX = 144 }; /* records that get a forecast: of a dozen problems 
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known);
 /* Whether records with such types, layout and kind of batch may serve the problem: the
- * types are alike, and a single product may serve a batch. */
+ * types are alike, a single product may serve a batch, and strict arithmetic any other. */
 bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p);
-/* The distance that different layouts, types and kinds of batch add between two problems.
- */
-double gt_near_apart(const gemmtune_problem *x, const gemmtune_problem *y);
+/* Whether the record's kernel, which may serve the problem, would run it in the arithmetic
+ * in which it was measured. */
+bool gt_near_computes_alike(const struct gt_known *known, const gemmtune_problem *p);
+/* The distance between the record and the problem that is not one of sizes: layouts, types
+ * and kinds of batch differ, or the record was measured elsewhere. */
+double gt_near_apart(const struct gt_known *known, const gemmtune_problem *p);
+/* How good a match the record is for a problem of another name. */
+gemmtune_match gt_near_match(const struct gt_lookup *l, const struct gt_known *known);
 /* All candidates of the snapshot, in no order. The caller frees *out. ENOMEM. */
 gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lookup *l,
                          struct gt_err *err);
@@ -79,6 +84,9 @@ gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_
  * is 0 at the end. ENOMEM. */
 gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
                        struct gt_err *err);
+/* At the beginning: the records of this very problem that are preferred; *group is theirs.
+ * 0: there are none. */
+size_t gt_walk_same(struct gt_near **group, struct gt_walk *w);
 void gt_walk_end(struct gt_walk *w);
 
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
@@ -88,9 +96,16 @@ void gt_walk_end(struct gt_walk *w);
 bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
                     const struct gt_family *f, const int64_t *values, struct gt_err *why);
 
+struct gt_forecasts;
+struct gt_forecast;
+/* The same for an option. all->fit is the fit; its family is NULL when the option's does
+ * not serve the problem. */
+bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
+                      struct gt_err *why);
+
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
-enum { GT_FORECASTS_MAX = 1024 };
+enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
  * some parameters. */
@@ -98,12 +113,12 @@ struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
     int64_t values[GT_POINT_MAX];
-    int start;      /* index in the family; start_count: its default point */
-    int kind;       /* of the lessons about its point before it was changed; -1: none */
-    bool predicted; /* by the model, with an error */
-    double doubt;   /* how uncertain the forecast is, in natural logarithms */
-    double ns;      /* the forecast */
-    double cost;    /* log(ns) and the doubt */
+    int start;       /* index in the family; start_count: its default point */
+    int kind;        /* of the lessons about its point before it was changed; -1: none */
+    bool asks_model; /* the model forecasts it; else the record's rate of operations does */
+    double doubt;    /* how uncertain the forecast is, in natural logarithms */
+    double ns;       /* the forecast */
+    double cost;     /* log(ns) and the doubt */
 };
 
 /* The model's error for a record's kernel on the record's own problem. */
@@ -121,6 +136,11 @@ struct gt_forecasts {
     int count, lessons;
     struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
+    const struct gt_family
+        *taught[GT_NEAR_MAX];              /* family of a lesson; NULL: none to learn */
+    struct gt_fit_base base[GT_BASES_MAX]; /* of the families that were asked about */
+    int bases;
+    struct gt_fit fit;  /* of the point that was asked about last */
     struct gt_err last; /* why the last point may not run; used when there is no item */
 };
 
@@ -134,7 +154,8 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 /* Makes a lesson of each of the records that can teach one. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
- * option. `p` is the model's prediction for it. 1 when there is no such lesson. */
+ * option. `p` is the model's prediction for it. The fewer lessons are near, the nearer
+ * to 1. */
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p);
 
@@ -157,7 +178,17 @@ void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast 
  * parameters. */
 void gt_forecasts_offer_beside(struct gt_forecasts *all);
 
-/* ---- in words ------------------------------------------------------------------------ */
+/* ---- in words (match_words.c) -------------------------------------------------------- */
+
+/* Each writes out->why: for a record of the problem, or of its strict twin; for an option
+ * out of a record, and for one out of a start, the best of `count`. `tuned`: records that
+ * were considered. */
+void gt_explain_exact(struct gt_choice *out, const struct gt_lookup *l,
+                      const struct gt_near *c);
+void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
+                       const struct gt_forecast *o, int count);
+void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,
+                      const struct gt_forecast *o, int count, size_t tuned);
 
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
 /* The values that differ from the record's or start's: " with SPLIT=4 VA=1", or "". */

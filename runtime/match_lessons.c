@@ -16,7 +16,7 @@ static const double unlike = 0.05; /* between the parts of the predictions, Eucl
 /* Share of a lesson about another point of the family. */
 static const double other_point = 0.2;
 /* The weight of no error, so that lessons about nothing like the option count little. */
-static const double no_error = 3e-4;
+static const double no_error = 1e-4;
 
 /* The parts that the terms have of a predicted time. */
 static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p) {
@@ -24,13 +24,28 @@ static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p
         part[i] = p->term_ns[i] / p->ns;
 }
 
+/* A record's family, bound to the record's problem. */
+struct own {
+    const struct gt_known *known; /* NULL: none yet */
+    struct gt_binding binding;
+};
+
+/* Neighbours are mostly of one problem and one family. */
+static void bind_own(struct own *own, const struct gt_lookup *l,
+                     const struct gt_known *known) {
+    if (own->known == NULL || own->known->family != known->family ||
+        strcmp(own->known->problem_name, known->problem_name) != 0)
+        gt_bind_problem(&own->binding, known->family, l->query.device, &known->problem);
+    own->known = known;
+}
+
 /* Compares the record's kernel on its own problem with its prediction. */
-static void learn(struct gt_lesson *out, const struct gt_lookup *l) {
+static void learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l) {
     const struct gt_known *known = out->near->known;
     struct gt_prediction p;
-    struct gt_binding b;
-    gt_bind_problem(&b, known->family, l->query.device, &known->problem);
-    out->predicted = gt_bind_values(&b, out->values, NULL) == GEMMTUNE_OK &&
+    bind_own(own, l, known);
+    struct gt_binding b = own->binding;
+    out->predicted = gt_bind_checked(&b, out->values, NULL) == GEMMTUNE_OK &&
                      gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
     if (!out->predicted)
         return;
@@ -49,17 +64,15 @@ static int kind_of(const struct gt_forecasts *all, const struct gt_lesson *l) {
 
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
                         size_t count) {
+    struct own own = {0};
     all->lessons = 0;
     for (size_t i = 0; i < count; i++) {
         struct gt_lesson *l = &all->lesson[all->lessons];
-        const struct gt_known *known = near[i].known;
-        memset(l->values, 0, sizeof l->values);
-        if (gt_point_values(l->values, known->family, &known->point, NULL) != GEMMTUNE_OK)
-            continue;
+        memcpy(l->values, near[i].known->values, sizeof l->values);
         l->near = &near[i];
         l->kind = kind_of(all, l);
-        learn(l, all->lookup);
-        all->lessons++;
+        learn(l, &own, all->lookup);
+        all->taught[all->lessons++] = l->predicted ? near[i].known->family : NULL;
     }
 }
 
@@ -79,7 +92,7 @@ double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecas
     fill_parts(part, p);
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
-        if (l->near->known->family != o->family || !l->predicted)
+        if (all->taught[i] != o->family)
             continue;
         const double w = weight_of(l, o->kind, part);
         sum += w * l->log_error;

@@ -11,18 +11,26 @@
 /* Distances of problems that differ in more than sizes. */
 static const double turned_operand = 1.5; /* per operand in the other layout */
 static const double other_types = 0.5;
+static const double other_arithmetic = 1; /* strict, where the problem allows more */
 static const double single_for_batch = 1;
+static const double measured_elsewhere = 0.5;
 
-/* The problem in the layout and, where one kernel takes about the same time for both, in
- * the types and as many products as `p`. */
+/* The known problem with these properties of `p`:
+ *
+ *     its layout
+ *     its types, when they are alike
+ *     its arithmetic, when the known problem is strict: a strict kernel may run it
+ *     its number of products, when the known problem is a single product */
 static gemmtune_problem likened(const gemmtune_problem *known, const gemmtune_problem *p) {
+    const struct gt_dtype *types = gt_dtype_of(known), *own = gt_dtype_of(p);
     gemmtune_problem r = *known;
     r.trans_a = p->trans_a;
     r.trans_b = p->trans_b;
-    if (gt_dtypes_alike(gt_dtype_of(known), gt_dtype_of(p))) {
+    if (gt_dtypes_alike(types, own) || gt_dtypes_alike(types, gt_dtype_strict(own))) {
         r.type_a = p->type_a;
         r.type_b = p->type_b;
         r.type_c = p->type_c;
+        r.math = p->math;
     }
     if (!gt_problem_is_batch(known)) {
         r.batch_kind = p->batch_kind;
@@ -36,43 +44,57 @@ bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p)
     return gt_problem_lends(&like, p);
 }
 
-double gt_near_apart(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return turned_operand * ((x->trans_a != y->trans_a) + (x->trans_b != y->trans_b)) +
-           other_types * (gt_dtype_of(x) != gt_dtype_of(y)) +
-           single_for_batch * (gt_problem_is_batch(x) != gt_problem_is_batch(y));
+bool gt_near_computes_alike(const struct gt_known *known, const gemmtune_problem *p) {
+    const struct gt_dtype *measured = gt_family_dtype(known->family, &known->problem);
+    const struct gt_dtype *own = gt_family_dtype(known->family, p);
+    return known->problem.math == p->math ||
+           (measured != NULL && own != NULL && measured->math == own->math);
 }
 
-static double distance(const gemmtune_problem *x, const gemmtune_problem *y) {
-    return sqrt(gt_problem_distance2(x, y)) + gt_near_apart(x, y);
+double gt_near_apart(const struct gt_known *known, const gemmtune_problem *p) {
+    const gemmtune_problem *x = &known->problem;
+    return turned_operand * ((x->trans_a != p->trans_a) + (x->trans_b != p->trans_b)) +
+           other_types * (gt_dtype_of(x) != gt_dtype_of(p)) +
+           other_arithmetic * (x->math != p->math) +
+           single_for_batch * (gt_problem_is_batch(x) != gt_problem_is_batch(p)) +
+           (known->verified ? 0 : measured_elsewhere);
+}
+
+static double distance(const struct gt_known *known, const gemmtune_problem *p) {
+    return sqrt(gt_problem_distance2(&known->problem, p)) + gt_near_apart(known, p);
+}
+
+static bool is_mine(const struct gt_lookup *l, const struct gt_known *known) {
+    return strcmp(known->device_key, l->query.device_key) == 0;
 }
 
 static enum gt_preference preference_of(const struct gt_lookup *l,
                                         const struct gt_known *known) {
     const bool same = strcmp(known->problem_name, l->name) == 0;
-    const bool mine = strcmp(known->device_key, l->query.device_key) == 0;
-    if (mine && known->verified)
-        return same ? GT_SAME_HERE : GT_OTHER_HERE;
+    if (!is_mine(l, known))
+        return same ? GT_SAME_ARCH : GT_OTHER_ARCH;
     if (!same)
-        return GT_OTHER_ARCH;
-    return mine ? GT_SAME_UNCHECKED : GT_SAME_ARCH;
+        return GT_OTHER_KEY;
+    return known->verified ? GT_SAME_HERE : GT_SAME_UNCHECKED;
+}
+
+gemmtune_match gt_near_match(const struct gt_lookup *l, const struct gt_known *known) {
+    return is_mine(l, known) && known->verified ? GEMMTUNE_MATCH_SHAPE
+                                                : GEMMTUNE_MATCH_ARCH;
 }
 
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known) {
-    static const gemmtune_match match_of[] = {
-        [GT_SAME_HERE] = GEMMTUNE_MATCH_EXACT,  [GT_SAME_UNCHECKED] = GEMMTUNE_MATCH_ARCH,
-        [GT_OTHER_HERE] = GEMMTUNE_MATCH_SHAPE, [GT_SAME_ARCH] = GEMMTUNE_MATCH_ARCH,
-        [GT_OTHER_ARCH] = GEMMTUNE_MATCH_ARCH,
-    };
-    if (!gt_near_may_serve(&known->problem, l->query.problem))
+    if (!gt_near_may_serve(&known->problem, l->query.problem) ||
+        !gt_near_computes_alike(known, l->query.problem))
         return false;
-    if (strcmp(known->device_key, l->query.device_key) != 0 &&
-        strcmp(known->arch, l->query.device->arch) != 0)
+    if (!is_mine(l, known) && strcmp(known->arch, l->query.device->arch) != 0)
         return false;
     out->known = known;
     out->preference = preference_of(l, known);
-    out->match = match_of[out->preference];
-    out->distance = distance(&known->problem, l->query.problem);
+    out->match =
+        out->preference == GT_SAME_HERE ? GEMMTUNE_MATCH_EXACT : gt_near_match(l, known);
+    out->distance = distance(known, l->query.problem);
     return out->match <= l->query.worst;
 }
 

@@ -20,8 +20,8 @@ static const double rounding = 1e-9;
 enum { ROOM_MIN = 256 };
 
 struct item {
-    double distance; /* of a node: the least one */
-    double apart;    /* the part of it that layouts, types and kinds of batch add */
+    double distance;              /* of a node: the least one */
+    double apart;                 /* the part of it that is not one of sizes */
     const struct gt_known *known; /* NULL: a node */
     size_t node;
 };
@@ -98,7 +98,7 @@ static gt_status push_node(struct gt_nearest *s, size_t node, double apart,
     return push(s, item, err);
 }
 
-/* Kernels of the query's own problem are left out. */
+/* Kernels of the query's own problem are left out, and those in another arithmetic. */
 static gt_status push_kernels(struct gt_nearest *s, const struct gt_index_node *n,
                               double apart, struct gt_err *err) {
     const struct gt_index *index = s->lookup->query.snapshot->index;
@@ -107,7 +107,8 @@ static gt_status push_kernels(struct gt_nearest *s, const struct gt_index_node *
         const struct gt_index_entry *e = &index->entry[i];
         const struct item item = {
             .distance = sqrt(gt_place_distance2(e->at, s->at)) + apart, .known = e->known};
-        if (strcmp(e->known->problem_name, s->lookup->name) != 0)
+        if (strcmp(e->known->problem_name, s->lookup->name) != 0 &&
+            gt_near_computes_alike(e->known, s->lookup->query.problem))
             status = push(s, item, err);
     }
     return status;
@@ -124,13 +125,14 @@ static gt_status open_node(struct gt_nearest *s, const struct item *item,
 
 /* ---- the nearest ------------------------------------------------------------------- */
 
-/* Whether the kernels of the tree have the preference that is asked for. */
+/* Whether the caller accepts the kernels of the tree, and they have the preference that is
+ * asked for. */
 static bool belongs(const struct gt_nearest *s, const struct gt_known *any) {
     const struct gt_query *q = &s->lookup->query;
     const bool mine = strcmp(any->device_key, q->device_key) == 0;
-    const bool here = mine && any->verified;
-    return here == (s->preference == GT_OTHER_HERE) &&
+    return mine == (s->preference == GT_OTHER_KEY) &&
            (mine || strcmp(any->arch, q->device->arch) == 0) &&
+           gt_near_match(s->lookup, any) <= q->worst &&
            gt_near_may_serve(&any->problem, q->problem);
 }
 
@@ -148,7 +150,7 @@ gt_status gt_nearest_begin(struct gt_nearest **out, const struct gt_lookup *l,
     for (size_t i = 0; i < index->root_count && status == GEMMTUNE_OK; i++) {
         const struct gt_known *any = index->entry[index->node[i].begin].known;
         if (belongs(s, any))
-            status = push_node(s, i, gt_near_apart(&any->problem, l->query.problem), err);
+            status = push_node(s, i, gt_near_apart(any, l->query.problem), err);
     }
     return status;
 }
@@ -162,12 +164,11 @@ gt_status gt_nearest_next(struct gt_near *out, size_t *count, size_t most,
         if (item.known == NULL)
             status = open_node(s, &item, err);
         else
-            out[(*count)++] = (struct gt_near){.known = item.known,
-                                               .preference = s->preference,
-                                               .match = s->preference == GT_OTHER_HERE
-                                                            ? GEMMTUNE_MATCH_SHAPE
-                                                            : GEMMTUNE_MATCH_ARCH,
-                                               .distance = item.distance};
+            out[(*count)++] =
+                (struct gt_near){.known = item.known,
+                                 .preference = s->preference,
+                                 .match = gt_near_match(s->lookup, item.known),
+                                 .distance = item.distance};
     }
     return status;
 }

@@ -35,35 +35,25 @@ static const double cost_unpredicted = 0.9;
 
 /* ---- the point of an option ---------------------------------------------------------- */
 
-static void start_point(struct gt_point *out, const struct gt_family *f, int start) {
-    if (start < f->start_count)
-        gt_family_start(f, start, out);
-    else
-        gt_family_default(f, out);
-}
-
-/* The point of the record or start, before it was changed. */
-static void unchanged_point(struct gt_point *out, const struct gt_forecast *o) {
-    if (o->from != NULL)
-        *out = o->from->known->point;
-    else
-        start_point(out, o->family, o->start);
+static void start_values(int64_t values[GT_POINT_MAX], const struct gt_family *f,
+                         int start) {
+    memset(values, 0, GT_POINT_MAX * sizeof *values);
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = start < f->start_count ? f->start[start][i] : f->param[i].preset;
 }
 
 void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o) {
-    unchanged_point(out, o);
-    for (int i = 0; i < o->family->param_count; i++)
-        (void)gt_point_set(out, o->family->param[i].name, o->values[i], NULL);
+    gt_point_of_values(out, o->family, o->values);
 }
 
 void gt_forecast_changes(char *buf, size_t size, const struct gt_forecast *o) {
-    struct gt_point point;
     int64_t before[GT_POINT_MAX];
     size_t at = 0;
     buf[0] = '\0';
-    unchanged_point(&point, o);
-    if (gt_point_values(before, o->family, &point, NULL) != GEMMTUNE_OK)
-        return;
+    if (o->from != NULL)
+        memcpy(before, o->from->known->values, sizeof before);
+    else
+        start_values(before, o->family, o->start);
     for (int i = 0; i < o->family->param_count; i++)
         if (before[i] != o->values[i] && at < size)
             at +=
@@ -85,33 +75,31 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
     return o->from != NULL && gt_problem_lends(&o->from->known->problem, l->query.problem);
 }
 
-enum verdict {
-    MAY_RUN, /* it was added, unless it has no forecast */
-    MISFIT,  /* its shape is right, but rows are not aligned, or a rule is broken */
-    MAY_NOT_RUN
-};
-
-/* Adds the option if its values may run. `why` (may be NULL) gets the reason when not. */
-static enum verdict add_option(struct gt_forecasts *all, const struct gt_forecast *o,
-                               struct gt_err *why) {
+/* Adds the option if its values may run, and it has a forecast. `why` (may be NULL) gets
+ * the reason when they may not run, which is the result. */
+static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
+                       struct gt_err *why) {
     const struct gt_lookup *l = all->lookup;
     struct gt_prediction prediction;
-    struct gt_fit fit;
-    fit.binding.family = NULL;
-    if (!gt_lookup_fits(&fit, l, o->family, o->values, why))
-        return fit.binding.family != NULL && gt_is_misfit(&fit.binding) ? MISFIT
-                                                                        : MAY_NOT_RUN;
+    if (!gt_forecasts_fit(all, o, why))
+        return false;
     const double ns =
-        o->predicted && gt_model_predict_fit(&prediction, &fit, &l->model_device)
+        o->asks_model && gt_model_predict_fit(&prediction, &all->fit, &l->model_device)
             ? prediction.ns * gt_forecast_error(all, o, &prediction)
             : 0;
     if (all->count == GT_FORECASTS_MAX || (ns <= 0 && !may_lack_prediction(l, o)))
-        return MAY_RUN;
+        return true;
     struct gt_forecast *new = &all->item[all->count++];
     *new = *o;
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
     new->cost = log(new->ns) + (ns > 0 ? o->doubt : cost_unpredicted * o->from->distance);
-    return MAY_RUN;
+    return true;
+}
+
+/* Whether the shape of the option that was refused last is right: rows are not aligned, or
+ * a rule is broken. */
+static bool is_misfit(const struct gt_forecasts *all) {
+    return all->fit.binding.family != NULL && gt_is_misfit(&all->fit.binding);
 }
 
 /* ---- adapted points ------------------------------------------------------------------ */
@@ -126,17 +114,6 @@ static int split_of(const struct gt_family *f) {
     return i;
 }
 
-/* Sets the adaptable parameters to their combination `which`. False past the last one. */
-static bool set_adaptable(int64_t values[GT_POINT_MAX], const struct gt_family *f,
-                          int which) {
-    for (int i = 0; i < f->adapt_count; i++) {
-        const struct gt_param *p = &f->param[f->adapt[i]];
-        values[f->adapt[i]] = p->value[which % p->count];
-        which /= p->count;
-    }
-    return which == 0;
-}
-
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
                              int best) {
     (void)add_option(all, o, NULL);
@@ -149,7 +126,8 @@ void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast 
 static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
     const int best = all->count;
     o.doubt += cost_adapt;
-    for (int i = 0; best < GT_FORECASTS_MAX && set_adaptable(o.values, o.family, i); i++)
+    for (int i = 0; best + 1 < GT_FORECASTS_MAX && gt_family_adapt(o.values, o.family, i);
+         i++)
         gt_forecasts_offer_best(all, &o, best);
 }
 
@@ -157,16 +135,16 @@ static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
  * misfit and `adapts` is set, adapted. False when it may not run as it is. */
 static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
     const int split = split_of(o.family);
-    const enum verdict as_is = add_option(all, &o, all->count == 0 ? &all->last : NULL);
-    enum verdict verdict = as_is;
-    if (as_is == MAY_NOT_RUN && split >= 0 && o.values[split] != 1 && o.predicted) {
+    const bool runs = add_option(all, &o, all->count == 0 ? &all->last : NULL);
+    bool misfit = !runs && is_misfit(all);
+    if (!runs && !misfit && split >= 0 && o.values[split] != 1 && o.asks_model) {
         o.values[split] = 1;
         o.doubt += cost_split;
-        verdict = add_option(all, &o, NULL);
+        misfit = !add_option(all, &o, NULL) && is_misfit(all);
     }
-    if (verdict == MISFIT && adapts && o.predicted && o.family->adapt_count > 0)
+    if (misfit && adapts && o.asks_model && o.family->adapt_count > 0)
         add_adapted(all, o);
-    return as_is == MAY_RUN;
+    return runs;
 }
 
 /* ---- other splits of k --------------------------------------------------------------- */
@@ -175,7 +153,7 @@ static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
 static void add_splits(struct gt_forecasts *all, struct gt_forecast o) {
     const int at = split_of(o.family);
     const int64_t own = at >= 0 ? o.values[at] : 0;
-    if (at < 0 || !o.predicted)
+    if (at < 0 || !o.asks_model)
         return;
     const struct gt_param *split = &o.family->param[at];
     o.doubt += cost_split;
@@ -221,7 +199,7 @@ void gt_forecasts_offer_records(struct gt_forecasts *all) {
         struct gt_forecast o = {.from = l->near,
                                 .family = l->near->known->family,
                                 .kind = l->kind,
-                                .predicted = l->predicted};
+                                .asks_model = l->predicted};
         /* Of several records of a point the nearest is offered. Records without a
          * prediction have forecasts of their own. */
         if (l->predicted && l->kind != i)
@@ -238,7 +216,6 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all) {
     const struct gt_families *families = l->query.snapshot->families;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
-        struct gt_point point;
         if (l->query.worst < GEMMTUNE_MATCH_DEFAULT ||
             !gt_family_serves(f, l->query.device, l->query.problem, NULL))
             continue;
@@ -246,10 +223,9 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all) {
             struct gt_forecast o = {.family = f,
                                     .start = s,
                                     .kind = -1,
-                                    .predicted = true,
+                                    .asks_model = true,
                                     .doubt = cost_start};
-            start_point(&point, f, s);
-            (void)gt_point_values(o.values, f, &point, NULL);
+            start_values(o.values, f, s);
             (void)offer(all, o, true);
         }
     }

@@ -51,6 +51,11 @@ static size_t take_gathered(struct gt_near **group, struct gt_walk *w) {
     return count;
 }
 
+size_t gt_walk_same(struct gt_near **group, struct gt_walk *w) {
+    const size_t count = w->at < w->count ? take_gathered(group, w) : 0;
+    return count > 0 && (*group)->preference <= GT_SAME_UNCHECKED ? count : 0;
+}
+
 /* Those of the gathered candidates that have the walk's preference. */
 static size_t take_same(struct gt_near **group, struct gt_walk *w) {
     const size_t at = w->at, count = w->at < w->count ? take_gathered(group, w) : 0;
@@ -74,14 +79,12 @@ static gt_status take_found(struct gt_near **group, size_t *count, struct gt_wal
 /* The next group of the walk's preference; none when there is no more of it. */
 static gt_status take_preferred(struct gt_near **group, size_t *count, struct gt_walk *w,
                                 struct gt_err *err) {
-    const gemmtune_match worst = w->lookup->query.worst;
-    const bool here = w->preference == GT_OTHER_HERE;
     gt_status status = GEMMTUNE_OK;
     *count = 0;
-    if (!here && w->preference != GT_OTHER_ARCH)
-        *count = take_same(group, w);
-    else if (worst >= (here ? GEMMTUNE_MATCH_SHAPE : GEMMTUNE_MATCH_ARCH))
+    if (w->preference == GT_OTHER_KEY || w->preference == GT_OTHER_ARCH)
         status = take_found(group, count, w, err);
+    else
+        *count = take_same(group, w);
     return status;
 }
 

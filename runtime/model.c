@@ -92,11 +92,13 @@ struct work {
     const int64_t *shape;
     double m, n, k;                /* of one product */
     double products;               /* of the problem */
+    double groups, rows;           /* as in gt_facts */
     double size_a, size_b, size_c; /* bytes of an element */
     double clocks_per_ns;
     double fma_rate;          /* multiply-adds of a unit in a clock */
-    double warps, tile;       /* of a block: warps, elements of C */
+    double warps, tile;       /* of a block: warps, elements of C at a time */
     double slabs, tiles;      /* of a block; of the problem */
+    double block_tiles;       /* tiles of a block, one after the other */
     double fma, issue, stall; /* clocks of a partition, for one warp's slab */
     double shared, l2;        /* clocks of a unit, for one block's slab */
     double units;             /* units that the blocks can use at once */
@@ -127,12 +129,17 @@ static double rate_of(const struct gt_device *d, const struct gt_dtype *types,
                                             : 0;
 }
 
+/* Products whose tiles a block computes at a time. */
+static double at_a_time(const struct work *w) {
+    return fmax(1, (double)w->shape[GT_SHAPE_PRODUCTS]);
+}
+
 static double slab_bytes(const struct work *w) {
     const int64_t *s = w->shape;
     return s[GT_SHAPE_SLAB] > 0 ? (double)s[GT_SHAPE_SLAB]
                                 : ((double)s[GT_SHAPE_TILE_M] * w->size_a +
                                    (double)s[GT_SHAPE_TILE_N] * w->size_b) *
-                                      (double)s[GT_SHAPE_TILE_K];
+                                      (double)s[GT_SHAPE_TILE_K] * at_a_time(w);
 }
 
 /* The clocks that a slab needs of each resource of a unit. */
@@ -158,10 +165,19 @@ static void fill_slab(struct work *w) {
     w->l2 = bytes / w->costs->l2_bytes;
 }
 
-/* Blocks that share all slabs of all tiles about equally. 0: each block has a tile, or a
- * part of one. */
+/* Blocks that share all slabs of all tiles about equally. 0: each block has whole tiles, or
+ * a part of one. Each product has such blocks, unless they walk over all products. */
 static int64_t streams(const struct work *w) {
-    return w->shape[GT_SHAPE_STREAM] * w->d->units * w->facts->products;
+    return w->shape[GT_SHAPE_STREAM] * w->d->units *
+           (w->facts->walks ? 1 : w->facts->products);
+}
+
+/* Tiles of a block, one after the other. Only streams and groups of products have more than
+ * one. */
+static double tiles_of_block(const struct work *w) {
+    const double blocks = (double)(streams(w) > 0 ? streams(w) : w->facts->blocks);
+    const bool many = streams(w) > 0 || w->shape[GT_SHAPE_PRODUCTS] > 0;
+    return many ? fmax(1, w->tiles / blocks) : 1;
 }
 
 /* Whether the blocks of a cluster add up their sums. Others only share slabs. */
@@ -176,9 +192,12 @@ static void fill_block(struct work *w) {
     const double folds = (double)(s[GT_SHAPE_FOLDS] > 1 ? s[GT_SHAPE_FOLDS] : 0) +
                          (cluster_adds(w->facts) ? 1 : 0);
     w->warps = ceil((double)w->facts->threads / WARP);
-    w->tile = tile_m * tile_n;
-    w->tiles = w->products * fmax(1, ceil(w->m / tile_m)) * fmax(1, ceil(w->n / tile_n));
-    w->slabs = s[GT_SHAPE_STREAM] == 0        ? ceil(depth / (double)s[GT_SHAPE_SPLIT])
+    w->tile = tile_m * tile_n * at_a_time(w);
+    w->tiles = ceil(w->products / at_a_time(w)) * fmax(1, ceil(w->m / tile_m)) *
+               fmax(1, ceil(w->n / tile_n));
+    w->block_tiles = tiles_of_block(w);
+    w->slabs = s[GT_SHAPE_STREAM] == 0
+                   ? ceil(depth / (double)s[GT_SHAPE_SPLIT]) * w->block_tiles
                : s[GT_SHAPE_STREAM_SLABS] > 0 ? (double)s[GT_SHAPE_STREAM_SLABS]
                                               : w->tiles * depth / (double)streams(w);
     w->end = (w->costs->fold * folds + w->costs->store * (double)s[GT_SHAPE_STORE] / 100) *
@@ -207,27 +226,36 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
-/* Bytes of A, B and C of all products, once. */
+/* Bytes of A, B and C of all products, and of pointers to them, once. */
 static double bytes_once(const struct work *w) {
-    return w->products *
-           (w->size_a * w->m * w->k + w->size_b * w->k * w->n + w->size_c * w->m * w->n);
+    const double pointers = w->facts->pointers ? 3 * sizeof(void *) : 0;
+    return w->products * pointers + w->rows * (w->size_a * w->k + w->size_c * w->n) +
+           w->groups * w->size_b * w->k * w->n;
+}
+
+/* Ns until a block has its first slab. Where pointers lead to the matrices, a block waits
+ * for its pointers before it can ask for the slab. */
+static double begin_ns(const struct work *w) {
+    return w->costs->begin_ns + (w->facts->pointers ? w->costs->memory_ns : 0);
 }
 
 /* Bytes from device memory. When the operands fit the cache: each operand once. Otherwise
  * each round of blocks reads its operands again. */
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
-    const double bytes_c = w->products * w->size_c * w->m * w->n;
+    const double bytes_c = w->rows * w->size_c * w->n;
     const double once = bytes_once(w);
     if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
-    const double high = fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M]));
+    /* Rows of tiles that share a B: those of a product, or of all slots of a group. */
+    const double high =
+        fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M])) * w->products / fmax(1, w->groups);
     const double wide = fmax(1, ceil(w->n / (double)s[GT_SHAPE_TILE_N]));
     const double round = fmin(w->tiles, resident * w->d->units);
     double rows = fmin(high, (double)s[GT_SHAPE_GROUP]);
     const double columns = fmin(wide, fmax(1, round / rows));
     rows = fmin(high, fmax(rows, round / columns));
-    const double read = w->tiles / (rows * columns) *
+    const double read = w->tiles * at_a_time(w) / (rows * columns) *
                         (rows * (double)s[GT_SHAPE_TILE_M] * w->size_a +
                          columns * (double)s[GT_SHAPE_TILE_N] * w->size_b) *
                         w->k;
@@ -292,8 +320,11 @@ static double least_ns(const struct work *w) {
     const int64_t *s = w->shape;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
     const double rate = rate_of(w->d, w->facts->types, tensor ? 100 : 0);
-    const double tiles = w->products * floor(w->m / (double)s[GT_SHAPE_TILE_M]) *
-                         floor(w->n / (double)s[GT_SHAPE_TILE_N]);
+    const double full_rows =
+        w->groups < w->products
+            ? floor(w->rows / (double)s[GT_SHAPE_TILE_M])
+            : floor(w->products / at_a_time(w)) * floor(w->m / (double)s[GT_SHAPE_TILE_M]);
+    const double tiles = full_rows * floor(w->n / (double)s[GT_SHAPE_TILE_N]);
     const double slabs =
         floor(floor(w->k / (double)s[GT_SHAPE_SPLIT]) / (double)s[GT_SHAPE_TILE_K]);
     /* The parts of a tile may differ in depth; only their mean is certain. */
@@ -304,9 +335,19 @@ static double least_ns(const struct work *w) {
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
     const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
-    const double useful = w->products * w->m * w->n * w->k / (rate * w->d->units);
+    const double useful = w->rows * w->n * w->k / (rate * w->d->units);
     return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
                 bytes_once(w) / gt_device_bandwidth(w->d) * 1e9);
+}
+
+/* The time that the rounds of blocks after the first one wait. Until a block's successor
+ * has its first slab, the other blocks of the unit go on. Streams have no successors. */
+static double later_rounds_ns(const struct gt_prediction *out, const struct work *w) {
+    const double round = norm(out->term_ns, GT_TERM_MAIN) / (double)out->waves;
+    const double hidden = round * (out->resident - 1) / out->resident;
+    return w->block_tiles > 1
+               ? 0
+               : (double)(out->waves - 1) * fmax(0, w->costs->again_ns - hidden);
 }
 
 static void fill_terms(struct gt_prediction *out, const struct work *w) {
@@ -314,10 +355,10 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     const double full = floor(blocks / (units * out->resident)) * out->resident;
     const double last = ceil((blocks - full * units) / units), busy = full + last;
     const double rounds = full / out->resident;
-    const double parts = w->shape[GT_SHAPE_STREAM] > 0
-                             ? w->costs->part * units * (double)w->shape[GT_SHAPE_STREAM] *
-                                   w->products / w->tiles
-                             : 0;
+    const double parts =
+        w->shape[GT_SHAPE_STREAM] > 0
+            ? w->costs->part * units * (double)streams(w) / w->d->units / w->tiles
+            : 0;
     const double clusters = cluster_adds(w->facts)  ? w->costs->cluster
                             : w->facts->cluster > 1 ? w->costs->pair
                                                     : 0;
@@ -330,12 +371,11 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
     t[GT_TERM_L2] = busy * w->slabs * w->l2;
     t[GT_TERM_LATENCY] = (double)out->waves * block_latency(w);
     /* A stream goes from tile to tile; each tile has a beginning and an end. */
-    const double tiles_each =
-        w->shape[GT_SHAPE_STREAM] > 0 ? fmax(1, w->tiles / blocks) : 1;
+    const double begun = streams(w) > 0 ? w->block_tiles : 1;
     const double beginnings =
-        fmax(1, tiles_each * (double)out->waves / fmin(busy, out->resident));
-    t[GT_TERM_ENDS] = busy * tiles_each * w->end +
-                      beginnings * (w->costs->begin_ns * w->clocks_per_ns + w->ask);
+        fmax(1, begun * (double)out->waves / fmin(busy, out->resident));
+    t[GT_TERM_ENDS] = busy * w->block_tiles * w->end +
+                      beginnings * (begin_ns(w) * w->clocks_per_ns + w->ask);
     t[GT_TERM_PASSES] = parts + clusters;
     for (int i = 0; i < GT_TERM_COUNT; i++)
         t[i] /= w->clocks_per_ns;
@@ -343,6 +383,7 @@ static void fill_terms(struct gt_prediction *out, const struct work *w) {
         traffic(w, out->resident) / (w->costs->bandwidth * gt_device_bandwidth(w->d)) * 1e9;
     t[GT_TERM_PASSES] += (double)(w->facts->passes - 1) * w->costs->pass_ns +
                          w->products * (double)w->shape[GT_SHAPE_MOVED] / w->costs->moved;
+    t[GT_TERM_ENDS] += later_rounds_ns(out, w);
     t[GT_TERM_LAUNCH] = w->costs->launch_ns;
 }
 
@@ -387,6 +428,10 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
     out->n = b->value[GT_IN_N];
     out->k = b->value[GT_IN_K];
     out->products = b->value[GT_IN_BATCH];
+    out->groups = least(b->batch, out->products);
+    out->rows = least(b->rows, out->m * out->products);
+    out->walks = b->walks > 0;
+    out->pointers = b->is_batch && b->batch_kind == GEMMTUNE_BATCH_POINTERS;
     out->types = b->dtype;
     out->threads = main->block[0] * main->block[1] * main->block[2];
     out->blocks = main->grid[0] * main->grid[1] * main->grid[2];
@@ -399,8 +444,8 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d) {
     struct gt_passes passes;
-    return b->family->has_shape && gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK &&
-           fill_facts(out, b, &passes);
+    return b->family->has_shape && b->dtype != NULL &&
+           gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK && fill_facts(out, b, &passes);
 }
 
 bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
@@ -412,6 +457,8 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     w.n = (double)facts->n;
     w.k = (double)facts->k;
     w.products = (double)facts->products;
+    w.groups = (double)facts->groups;
+    w.rows = (double)facts->rows;
     w.size_a = (double)gt_type_size(facts->types->a);
     w.size_b = (double)gt_type_size(facts->types->b);
     w.size_c = (double)gt_type_size(facts->types->c);

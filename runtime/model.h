@@ -70,12 +70,16 @@ struct gt_facts {
     int64_t shape[GT_SHAPE_COUNT];
     int64_t m, n, k; /* of one product */
     int64_t products;
+    int64_t groups; /* B's of the products: less than products where slots share one */
+    int64_t rows;   /* of C, in all products: at most m * products */
+    bool walks;     /* blocks go through the tiles of all products */
+    bool pointers;  /* pointers in device memory lead to the matrices */
     const struct gt_dtype *types;
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* blocks; blocks of a cluster; launches */
 };
 /* False when the family has no shape, or no valid one for this point (a tile, split or
- * group below 1), or when the launches cannot be computed. */
+ * group below 1), or no kernel for the types, or when the launches cannot be computed. */
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
 /* gt_model_predict with other costs. */

@@ -9,7 +9,7 @@
  * launch takes one by setting its bit.
  */
 #include "runtime/driver_util.h"
-#include "runtime/limits.h"
+#include "core/limits.h"
 #include "runtime/opencl_device.h"
 
 #include <sched.h>

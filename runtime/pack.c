@@ -5,7 +5,6 @@
  */
 #include "core/packed.h"
 #include "runtime/context.h"
-#include "runtime/family_inside.h"
 
 #include <stdlib.h>
 
@@ -16,6 +15,7 @@ static const char *const entry[GT_PACK_KERNELS] = {"pack_1", "pack_2", "pack_4",
 /* ---- the kernels ----------------------------------------------------------------- */
 
 gt_status gt_packer_init(struct gt_packer *packer, struct gt_err *err) {
+    atomic_init(&packer->loaded, false);
     return pthread_mutex_init(&packer->lock, NULL) == 0
                ? GEMMTUNE_OK
                : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
@@ -65,19 +65,28 @@ static gt_status load(struct gt_packer *packer, struct gt_gpu *gpu, struct gt_er
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "packing");
 }
 
+static gt_status load_once(struct gt_packer *packer, struct gt_gpu *gpu,
+                           struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (atomic_load(&packer->loaded))
+        return GEMMTUNE_OK;
+    (void)pthread_mutex_lock(&packer->lock);
+    if (!atomic_load(&packer->loaded))
+        status = load(packer, gpu, err);
+    if (status == GEMMTUNE_OK)
+        atomic_store(&packer->loaded, true);
+    (void)pthread_mutex_unlock(&packer->lock);
+    return status;
+}
+
 /* The kernel for elements of `size` bytes. */
 static gt_status find(const struct gt_kernel **out, gemmtune_ctx *ctx, size_t size,
                       struct gt_err *err) {
-    struct gt_packer *packer = &ctx->packer;
-    gt_status status = GEMMTUNE_OK;
+    const gt_status status = load_once(&ctx->packer, ctx->gpu, err);
     int i = 0;
     while ((size_t)1 << i < size)
         i++;
-    (void)pthread_mutex_lock(&packer->lock);
-    if (packer->kernel[0] == NULL)
-        status = load(packer, ctx->gpu, err);
-    *out = packer->kernel[i];
-    (void)pthread_mutex_unlock(&packer->lock);
+    *out = ctx->packer.kernel[i];
     return status;
 }
 

@@ -60,14 +60,14 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
 
 /* Adds the second kernel. Without one the plan still runs with aligned pointers and refuses
  * others, so a failure only gets a log line. */
-static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu, struct gt_query query,
+static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu,
+                            const struct gt_query *query, const struct gt_choice *wide,
                             bool only_cached, struct gt_err *err) {
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
-    query.pointer_align = gt_narrow_align(query.problem);
-    const gt_status status =
-        gt_plan_choose(&choice, gpu, query, only_cached, build, &plan->narrow, &why);
+    const gt_status status = gt_plan_choose_narrow(&choice, gpu, *query, wide, only_cached,
+                                                   build, &plan->narrow, &why);
     if (status == GEMMTUNE_ENOMEM)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
@@ -93,7 +93,7 @@ static gt_status fill(gemmtune_plan *plan, struct gt_gpu *gpu, const struct gt_q
     for (int i = 0; i < 3 && !gt_problem_has_pointers(query->problem); i++)
         plan->mask[i] = (uintptr_t)info.fit->align[i] - 1;
     return gt_wants_narrow(info.fit, gpu, query->problem)
-               ? add_narrow(plan, gpu, *query, only_cached, err)
+               ? add_narrow(plan, gpu, query, &choice, only_cached, err)
                : GEMMTUNE_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/plan_choose.h"
 
 #include "core/log.h"
+#include "runtime/model.h"
 
 enum {
     TRIES_MAX = 32,  /* choices that may fail to build before a plan gives up */
@@ -52,6 +53,12 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
            err->line);
 }
 
+/* Whether another kernel may succeed. Memory and the image cache fail for all alike. */
+static bool is_about_kernel(gt_status status) {
+    return status != GEMMTUNE_ENOMEM && status != GEMMTUNE_EIO &&
+           status != GEMMTUNE_ESTOPPED;
+}
+
 /* ---- the choice ---------------------------------------------------------------------- */
 
 gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
@@ -69,12 +76,14 @@ gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
         status = try(user, gpu, &choice->fit, &now);
         if (status == GEMMTUNE_OK)
             return GEMMTUNE_OK;
+        if (!is_about_kernel(status))
+            return gt_fail(err, status, "%s", now.line);
         note_failure(&failures, choice, &now);
         if (first_status == GEMMTUNE_OK) {
             first_status = status;
             first = now;
         }
-    } while (status != GEMMTUNE_ENOMEM && failures.count < TRIES_MAX);
+    } while (failures.count < TRIES_MAX);
     if (first_status != GEMMTUNE_OK) {
         status = first_status;
         now = first;
@@ -89,11 +98,82 @@ static size_t element_size(const gemmtune_problem *p, int operand) {
     return gt_type_size(type[operand]);
 }
 
-int64_t gt_narrow_align(const gemmtune_problem *p) {
+static int64_t narrow_align(const gemmtune_problem *p) {
     size_t most = 1;
     for (int i = 0; i < 3; i++)
         most = element_size(p, i) > most ? element_size(p, i) : most;
     return (int64_t)most;
+}
+
+/* A narrow kernel that is made out of the wide one may take this many times the forecast of
+ * the wide one. */
+static const double narrow_slowdown_max = 1.25;
+
+/* The model's time for a point, in ns. False when the point may not run the query's
+ * problem.
+ */
+static bool forecast(double *ns, struct gt_fit *fit, const struct gt_query *q,
+                     const struct gt_family *f, const int64_t *values) {
+    struct gt_prediction prediction;
+    if (gt_fit_values(fit, f, q->device, q->problem, q->pointer_align, values, NULL) !=
+            GEMMTUNE_OK ||
+        (uint64_t)fit->passes.workspace_bytes > q->workspace_max ||
+        !gt_model_predict_fit(&prediction, fit, q->device))
+        return false;
+    *ns = prediction.ns;
+    return true;
+}
+
+static void set_values(struct gt_choice *c, const int64_t *values) {
+    for (int i = 0; i < c->family->param_count; i++)
+        (void)gt_point_set(&c->point, c->family->param[i].name, values[i], NULL);
+}
+
+/* The wide kernel with other values of its adaptable parameters: the fastest by the model.
+ * This spares a lookup, which takes 2 ms. False when none of them may run, or all are much
+ * slower; for EXACT too, because they were not tuned. */
+static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
+                        const struct gt_choice *wide) {
+    struct gt_prediction prediction;
+    int64_t values[GT_POINT_MAX];
+    struct gt_fit fit;
+    double ns;
+    bool found = false;
+    *out = *wide;
+    if (q->worst == GEMMTUNE_MATCH_EXACT ||
+        !gt_model_predict_fit(&prediction, &wide->fit, q->device) ||
+        gt_point_values(values, wide->family, &wide->point, NULL) != GEMMTUNE_OK)
+        return false;
+    double least_ns = narrow_slowdown_max * prediction.ns;
+    for (int i = 0; gt_family_adapt(values, wide->family, i); i++) {
+        if (!forecast(&ns, &fit, q, wide->family, values) || ns > least_ns)
+            continue;
+        found = true;
+        least_ns = ns;
+        out->fit = fit;
+        set_values(out, values);
+    }
+    return found;
+}
+
+gt_status gt_match_narrow(struct gt_choice *choice, struct gt_query query,
+                          const struct gt_choice *wide, struct gt_err *err) {
+    query.pointer_align = narrow_align(query.problem);
+    return narrow_down(choice, &query, wide) ? GEMMTUNE_OK : gt_match(choice, &query, err);
+}
+
+gt_status gt_plan_choose_narrow(struct gt_choice *choice, struct gt_gpu *gpu,
+                                struct gt_query query, const struct gt_choice *wide,
+                                bool only_cached, gt_try_fn try, void *user,
+                                struct gt_err *err) {
+    query.pointer_align = narrow_align(query.problem);
+    if (narrow_down(choice, &query, wide) &&
+        (!only_cached || gt_exec_is_cached(gpu, &choice->fit))) {
+        const gt_status status = try(user, gpu, &choice->fit, err);
+        if (status == GEMMTUNE_OK || !is_about_kernel(status))
+            return status;
+    }
+    return gt_plan_choose(choice, gpu, query, only_cached, try, user, err);
 }
 
 bool gt_wants_narrow(const struct gt_fit *fit, const struct gt_gpu *gpu,

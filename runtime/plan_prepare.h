@@ -9,6 +9,7 @@
 #include "core/status.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct gt_plan_order; /* one problem to prepare */
@@ -18,8 +19,10 @@ struct gt_preparer {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* an order came, or the thread is to end */
     pthread_t thread;
-    bool started, ends;
-    struct gt_plan_order *orders; /* all of them, in the order in which they came */
+    bool started;
+    atomic_bool ends; /* written under the lock, read without it between two compiles */
+    struct gt_plan_order *orders; /* the oldest first */
+    int ended;                    /* the number of orders that no longer wait */
 };
 
 gt_status gt_preparer_init(struct gt_preparer *p, struct gt_err *err);

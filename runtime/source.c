@@ -242,8 +242,8 @@ static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *ep
 static unsigned parts_of(const struct gt_binding *b) {
     const bool odd_batch =
         b->batch_kind != GEMMTUNE_BATCH_STRIDED || (b->is_batch && b->epilogue != NULL);
-    return odd_batch && !b->walks ? b->family->uses | gt_part_bit("batch")
-                                  : b->family->uses;
+    return odd_batch && b->walks == 0 ? b->family->uses | gt_part_bit("batch")
+                                      : b->family->uses;
 }
 
 /* A require rule as a static assertion. It holds even when the text is built elsewhere. */
@@ -265,7 +265,7 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     const struct gt_family *f = b->family;
     struct text t = {0};
     *out = NULL;
-    if (f->source[d->backend] == NULL)
+    if (f->source[d->backend]->name == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "family %s has no source for %s", f->name,
                        gt_backend_name(d->backend));
     put_builtins(&t, b->dtype, b->value);
@@ -275,7 +275,8 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     put_parts(&t, parts_of(b), b->epilogue);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);
-    put_template(&t, f->source_name[d->backend], f->source[d->backend]);
+    for (int i = 0; i < GT_TEMPLATES_MAX && f->source[d->backend][i].name != NULL; i++)
+        put_template(&t, f->source[d->backend][i].name, f->source[d->backend][i].text);
     return finish(out, &t, err);
 }
 

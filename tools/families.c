@@ -11,13 +11,13 @@
 /* This program parses the families, so it has none yet. */
 const struct gt_family *const gt_families_built_in[] = {NULL};
 
-static bool print_all(struct printer *to, const struct gt_families *all) {
+static bool print_all(struct gt_printer *to, const struct gt_families *all) {
     bool complete = true;
     (void)fputs("/* made by tools/families; do not edit */\n", to->code);
-    print_declarations(to);
+    gt_families_print_declarations(to);
     (void)fputs("static const struct gt_family family[] = {\n", to->data);
     for (size_t i = 0; i < gt_families_count(all); i++)
-        complete = print_family(to, gt_families_at(all, i)) && complete;
+        complete = gt_family_print(to, gt_families_at(all, i)) && complete;
     (void)fputs("};\nconst struct gt_family *const gt_families_built_in[] = {\n", to->data);
     for (size_t i = 0; i < gt_families_count(all); i++)
         (void)fprintf(to->data, "&family[%zu],\n", i);
@@ -29,16 +29,19 @@ static bool print_all(struct printer *to, const struct gt_families *all) {
 static gt_status print_file(const struct gt_families *all, struct gt_err *err) {
     char *data = NULL;
     size_t size = 0;
-    struct printer to = {.code = stdout, .data = open_memstream(&data, &size)};
+    struct gt_printer to = {.code = stdout, .data = open_memstream(&data, &size)};
     if (to.data == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     const bool complete = print_all(&to, all);
-    const bool written = fclose(to.data) == 0 && fputs(data, stdout) >= 0;
+    const bool collected = !ferror(to.data);
+    const bool closed = fclose(to.data) == 0;
+    const bool written =
+        collected && closed && fputs(data, stdout) >= 0 && fflush(stdout) == 0;
     free(data);
     if (!complete)
         return gt_fail(err, GEMMTUNE_EPARSE, "a template is not compiled in");
-    return written && fflush(stdout) == 0 ? GEMMTUNE_OK
-                                          : gt_fail(err, GEMMTUNE_EIO, "cannot write");
+    return written && !ferror(stdout) ? GEMMTUNE_OK
+                                      : gt_fail(err, GEMMTUNE_EIO, "cannot write");
 }
 
 int main(void) {

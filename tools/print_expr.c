@@ -91,7 +91,7 @@ static void print_node(FILE *out, const struct gt_expr *e, int at) {
     }
 }
 
-void print_function(FILE *out, int number, const struct gt_expr *e) {
+void gt_expr_print(FILE *out, int number, const struct gt_expr *e) {
     (void)fprintf(out,
                   "static bool x%d(int64_t *out, const int64_t *v) {\n"
                   "(void)v;\nbool bad = false;\n*out = ",

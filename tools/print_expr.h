@@ -8,6 +8,6 @@
 #include <stdio.h>
 
 /* Prints the expression as the function x<number>: the `native` of struct gt_expr. */
-void print_function(FILE *out, int number, const struct gt_expr *e);
+void gt_expr_print(FILE *out, int number, const struct gt_expr *e);
 
 #endif

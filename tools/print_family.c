@@ -14,7 +14,7 @@
 
 /* ---- texts and numbers ------------------------------------------------------------- */
 
-static void print_text(struct printer *to, const char *text) {
+static void print_text(struct gt_printer *to, const char *text) {
     (void)fputs("(char *)\"", to->data);
     for (; *text != '\0'; text++)
         (void)fprintf(to->data,
@@ -24,20 +24,20 @@ static void print_text(struct printer *to, const char *text) {
     (void)fputc('"', to->data);
 }
 
-static void print_word(struct printer *to, const char *key, const char *word) {
+static void print_word(struct gt_printer *to, const char *key, const char *word) {
     (void)fprintf(to->data, ".%s = \"%s\",\n", key, word);
 }
 
-static void print_int(struct printer *to, const char *key, int64_t value) {
+static void print_int(struct gt_printer *to, const char *key, int64_t value) {
     (void)fprintf(to->data, ".%s = %" PRId64 ",\n", key, value);
 }
 
-static void print_set(struct printer *to, const char *key, uint64_t set) {
+static void print_set(struct gt_printer *to, const char *key, uint64_t set) {
     (void)fprintf(to->data, ".%s = UINT64_C(%" PRIu64 "),\n", key, set);
 }
 
 /* An array of at least one number: a point without parameters has a 0. */
-static void print_values(struct printer *to, const int64_t *value, int count) {
+static void print_values(struct gt_printer *to, const int64_t *value, int count) {
     (void)fputs(count > 0 ? "{" : "{0", to->data);
     for (int i = 0; i < count; i++)
         (void)fprintf(to->data, "INT64_C(%" PRId64 "),", value[i]);
@@ -45,24 +45,24 @@ static void print_values(struct printer *to, const int64_t *value, int count) {
 }
 
 /* Begins the value of member i of the array `key`. */
-static void print_at(struct printer *to, const char *key, int i) {
+static void print_at(struct gt_printer *to, const char *key, int i) {
     (void)fprintf(to->data, ".%s[%d] = ", key, i);
 }
 
-static void print_end(struct printer *to) {
+static void print_end(struct gt_printer *to) {
     (void)fputs("},\n", to->data);
 }
 
 /* ---- expressions ------------------------------------------------------------------- */
 
-static void print_node(struct printer *to, const struct gt_expr_node *n) {
+static void print_node(struct gt_printer *to, const struct gt_expr_node *n) {
     (void)fprintf(
         to->data, "{(enum gt_expr_op)%d, {%d, %d, %d}, %d, %d, %d, INT64_C(%" PRId64 ")},",
         (int)n->op, n->arg[0], n->arg[1], n->arg[2], n->slot, n->name, n->len, n->number);
 }
 
 /* A pointer to the expression, and a comma. */
-static void print_expr(struct printer *to, const struct gt_expr *e) {
+static void print_expr(struct gt_printer *to, const struct gt_expr *e) {
     if (e == NULL) {
         (void)fputs("NULL,", to->data);
         return;
@@ -73,15 +73,15 @@ static void print_expr(struct printer *to, const struct gt_expr *e) {
     for (int i = 0; i < e->count; i++)
         print_node(to, &e->node[i]);
     (void)fprintf(to->data, "}, x%d},\n", to->functions);
-    print_function(to->code, to->functions++, e);
+    gt_expr_print(to->code, to->functions++, e);
 }
 
-static void print_member(struct printer *to, const char *key, const struct gt_expr *e) {
+static void print_member(struct gt_printer *to, const char *key, const struct gt_expr *e) {
     (void)fprintf(to->data, ".%s = ", key);
     print_expr(to, e);
 }
 
-static void print_exprs(struct printer *to, const char *key, struct gt_expr *const *e,
+static void print_exprs(struct gt_printer *to, const char *key, struct gt_expr *const *e,
                         int count) {
     for (int i = 0; i < count; i++) {
         print_at(to, key, i);
@@ -89,16 +89,51 @@ static void print_exprs(struct printer *to, const char *key, struct gt_expr *con
     }
 }
 
+/* ---- lists of expressions as one function ------------------------------------------ */
+
+/* Each calls the functions from x<first> on. */
+
+static void print_derive_all(struct gt_printer *to, const struct gt_family *f, int first) {
+    (void)fprintf(to->data, ".derive_all = derive%d,\n", first);
+    (void)fprintf(to->code, "static bool derive%d(int64_t *v) {\n(void)v;\nreturn true",
+                  first);
+    for (int i = 0; i < f->derive_count; i++)
+        (void)fprintf(to->code, "\n&& x%d(&v[%d], v)", first + i, f->derive[i].slot);
+    (void)fputs(";\n}\n", to->code);
+}
+
+static void print_refusal(struct gt_printer *to, int count, int first) {
+    (void)fprintf(to->data, ".refusal = refusal%d,\n", first);
+    (void)fprintf(to->code,
+                  "static int refusal%d(const int64_t *v) {\n"
+                  "int64_t holds = 0;\n(void)v;\n(void)holds;\n",
+                  first);
+    for (int i = 0; i < count; i++)
+        (void)fprintf(to->code, "if (!x%d(&holds, v) || holds == 0)\nreturn %d;\n",
+                      first + i, i);
+    (void)fputs("return -1;\n}\n", to->code);
+}
+
+static void print_shape_all(struct gt_printer *to, int first) {
+    (void)fprintf(to->data, ".shape_all = shape%d,\n", first);
+    (void)fprintf(to->code,
+                  "static bool shape%d(int64_t *out, const int64_t *v) {\nreturn true",
+                  first);
+    for (int i = 0; i < GT_SHAPE_COUNT; i++)
+        (void)fprintf(to->code, "\n&& x%d(&out[%d], v) && out[%d] >= 0", first + i, i, i);
+    (void)fputs(";\n}\n", to->code);
+}
+
 /* ---- members ----------------------------------------------------------------------- */
 
-static void print_symbols(struct printer *to, const struct gt_symbols *s) {
+static void print_symbols(struct gt_printer *to, const struct gt_symbols *s) {
     (void)fprintf(to->data, ".symbols = {%d, {", s->count);
     for (int i = 0; i < s->count; i++)
         (void)fprintf(to->data, "\"%s\",", s->name[i]);
     (void)fputs("}},\n", to->data);
 }
 
-static void print_params(struct printer *to, const struct gt_family *f) {
+static void print_params(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "param_count", f->param_count);
     for (int i = 0; i < f->param_count; i++) {
         const struct gt_param *p = &f->param[i];
@@ -109,7 +144,7 @@ static void print_params(struct printer *to, const struct gt_family *f) {
     }
 }
 
-static void print_constants(struct printer *to, const struct gt_family *f) {
+static void print_constants(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "constant_count", f->constant_count);
     for (int i = 0; i < f->constant_count; i++) {
         print_at(to, "constant", i);
@@ -119,7 +154,7 @@ static void print_constants(struct printer *to, const struct gt_family *f) {
 }
 
 /* The points of "starts", and the parameters of "adapt". */
-static void print_points(struct printer *to, const struct gt_family *f) {
+static void print_points(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "start_count", f->start_count);
     for (int i = 0; i < f->start_count; i++) {
         print_at(to, "start", i);
@@ -133,7 +168,7 @@ static void print_points(struct printer *to, const struct gt_family *f) {
     }
 }
 
-static void print_rungs(struct printer *to, const struct gt_family *f) {
+static void print_rungs(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "rung_count", f->rung_count);
     for (int i = 0; i < f->rung_count; i++) {
         const struct gt_point *p = &f->rung[i].fixed;
@@ -149,7 +184,8 @@ static void print_rungs(struct printer *to, const struct gt_family *f) {
     }
 }
 
-static void print_derived(struct printer *to, const struct gt_family *f) {
+static void print_derived(struct gt_printer *to, const struct gt_family *f) {
+    const int first = to->functions;
     print_int(to, "derive_count", f->derive_count);
     for (int i = 0; i < f->derive_count; i++) {
         const struct gt_derived *d = &f->derive[i];
@@ -160,9 +196,10 @@ static void print_derived(struct printer *to, const struct gt_family *f) {
         print_expr(to, d->expr);
         print_end(to);
     }
+    print_derive_all(to, f, first);
 }
 
-static void print_rules(struct printer *to, const char *key, const struct gt_rule *rule,
+static void print_rules(struct gt_printer *to, const char *key, const struct gt_rule *rule,
                         int count) {
     (void)fprintf(to->data, ".%s_count = %d,\n", key, count);
     for (int i = 0; i < count; i++) {
@@ -175,7 +212,21 @@ static void print_rules(struct printer *to, const char *key, const struct gt_rul
     }
 }
 
-static void print_passes(struct printer *to, const struct gt_family *f) {
+static void print_require(struct gt_printer *to, const struct gt_family *f) {
+    const int first = to->functions;
+    print_rules(to, "require", f->require, f->require_count);
+    print_refusal(to, f->require_count, first);
+}
+
+static void print_shape(struct gt_printer *to, const struct gt_family *f) {
+    const int first = to->functions;
+    print_int(to, "has_shape", f->has_shape);
+    print_exprs(to, "shape", f->shape, GT_SHAPE_COUNT);
+    if (f->has_shape)
+        print_shape_all(to, first);
+}
+
+static void print_passes(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "pass_count", f->pass_count);
     print_int(to, "main", f->main);
     for (int i = 0; i < f->pass_count; i++) {
@@ -192,7 +243,7 @@ static void print_passes(struct printer *to, const struct gt_family *f) {
     }
 }
 
-static void print_map(struct printer *to, const struct gt_map *map) {
+static void print_map(struct gt_printer *to, const struct gt_map *map) {
     (void)fputs("{\n", to->data);
     print_word(to, "name", map->name);
     print_int(to, "base_count", map->base_count);
@@ -211,7 +262,7 @@ static void print_map(struct printer *to, const struct gt_map *map) {
     print_end(to);
 }
 
-static void print_arguments(struct printer *to, const struct gt_family *f) {
+static void print_arguments(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "map_count", f->map_count);
     for (int i = 0; i < f->map_count; i++) {
         print_at(to, "map", i);
@@ -226,7 +277,8 @@ static void print_arguments(struct printer *to, const struct gt_family *f) {
 
 /* ---- sources ----------------------------------------------------------------------- */
 
-/* The place of the family's template among the embedded ones; -1 when it is not there. */
+/* The place of a file of the family's template among the embedded ones; -1 when it is not
+ * there. */
 static int place_of(const char *source_name) {
     static const char head[] = "templates/";
     for (int i = 0; gt_embedded_templates[i].path != NULL; i++) {
@@ -238,23 +290,21 @@ static int place_of(const char *source_name) {
     return -1;
 }
 
-static bool print_sources(struct printer *to, const struct gt_family *f) {
+static bool print_sources(struct gt_printer *to, const struct gt_family *f) {
     bool complete = true;
     for (int i = 0; i < GT_BACKENDS; i++) {
-        if (f->source_name[i] == NULL)
-            continue;
-        const int place = place_of(f->source_name[i]);
-        complete = complete && place >= 0;
-        (void)fprintf(to->data, ".source[%d] = (char *)gt_embedded_templates_%d,\n", i,
-                      place);
-        (void)fprintf(to->data, ".source_name[%d] = ", i);
-        print_text(to, f->source_name[i]);
-        (void)fputs(",\n", to->data);
+        for (int j = 0; j < GT_TEMPLATES_MAX && f->source[i][j].name != NULL; j++) {
+            const int place = place_of(f->source[i][j].name);
+            complete = complete && place >= 0;
+            (void)fprintf(to->data, ".source[%d][%d] = {", i, j);
+            print_text(to, f->source[i][j].name);
+            (void)fprintf(to->data, ", (char *)gt_embedded_templates_%d},\n", place);
+        }
     }
     return complete;
 }
 
-void print_declarations(struct printer *to) {
+void gt_families_print_declarations(struct gt_printer *to) {
     (void)fputs("#include \"core/expr_inside.h\"\n#include \"core/expr_native.h\"\n"
                 "#include \"runtime/family.h\"\n",
                 to->code);
@@ -265,7 +315,7 @@ void print_declarations(struct printer *to) {
 
 /* ---- the family -------------------------------------------------------------------- */
 
-static void print_facts(struct printer *to, const struct gt_family *f) {
+static void print_facts(struct gt_printer *to, const struct gt_family *f) {
     print_word(to, "name", f->name);
     print_word(to, "hash", f->hash);
     print_word(to, "entry", f->entry);
@@ -284,10 +334,11 @@ static void print_facts(struct printer *to, const struct gt_family *f) {
     print_int(to, "overlap", f->overlap);
     (void)fprintf(to->data, ".batching = (enum gt_batching)%d,\n", (int)f->batching);
     print_int(to, "epilogue", f->epilogue);
+    print_int(to, "pointers", f->pointers);
     print_int(to, "per_problem", f->per_problem);
 }
 
-bool print_family(struct printer *to, const struct gt_family *f) {
+bool gt_family_print(struct gt_printer *to, const struct gt_family *f) {
     (void)fputs("{\n", to->data);
     print_facts(to, f);
     const bool complete = print_sources(to, f);
@@ -297,14 +348,13 @@ bool print_family(struct printer *to, const struct gt_family *f) {
     print_points(to, f);
     print_rungs(to, f);
     print_derived(to, f);
-    print_rules(to, "require", f->require, f->require_count);
+    print_require(to, f);
     print_rules(to, "accept", f->accept, f->accept_count);
     print_exprs(to, "align", f->align, 3);
     print_member(to, "workspace", f->workspace);
     print_member(to, "walk", f->walk);
     print_passes(to, f);
-    print_int(to, "has_shape", f->has_shape);
-    print_exprs(to, "shape", f->shape, GT_SHAPE_COUNT);
+    print_shape(to, f);
     print_arguments(to, f);
     print_end(to);
     return complete;

@@ -7,16 +7,16 @@
 
 #include <stdio.h>
 
-struct printer {
+struct gt_printer {
     FILE *code;    /* functions, and declarations of texts */
     FILE *data;    /* initializers, which name them */
     int functions; /* functions so far: x0, x1 ... */
 };
 
 /* Prints declarations of the templates, and the helpers that functions call. */
-void print_declarations(struct printer *to);
+void gt_families_print_declarations(struct gt_printer *to);
 /* Prints the initializer, in braces, of a struct gt_family that is never destroyed. The
  * templates of the family must be among gt_embedded_templates. False when one is not. */
-bool print_family(struct printer *to, const struct gt_family *f);
+bool gt_family_print(struct gt_printer *to, const struct gt_family *f);
 
 #endif

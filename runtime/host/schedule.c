@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The rows of a strip are a multiple of this, so that kernels get full tiles of their own.
- * The last strip of a tile has what is left. */
+ * The last strip of a tile has the rest of its rows. */
 enum { STRIP_ROWS = 64 };
 
 /* The axes of each operand's tile: A along m and k, B along k and n, C along m and n. */

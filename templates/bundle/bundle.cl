@@ -15,7 +15,7 @@
  * The kernel is compiled for one m, n and k, so that no division is left of the places of
  * elements, and loops over them have constant ends. Matrices with gaps between them or
  * between their rows are copied element by element. When all products share A or B, a
- * block copies it once.
+ * block copies it once. Matrices may also lie where pointers lead (GT_POINTERS).
  *
  * PRODUCTS  products a block; 0: as many as make a block of usual size
  * TM TN     patch of a thread; 0: 4 or the matrix's side, more on a CPU
@@ -48,9 +48,119 @@ enum {
 
 #define IS_ALIGNED(p) (((gt_long)(p) & 15) == 0)
 
+#ifndef GT_POINTERS
+#define GT_POINTERS 0
+#endif
+
+/* The matrices of a block: the first one, and those behind it at strides. With GT_POINTERS
+ * the first one's pointer, and those behind it in the caller's array. */
+#if GT_POINTERS
+#define MATRICES(type)   type *const *
+#define FROM(x, number)  (all_##x + (number))
+#define IS_SHARED(x)     0
+#define MATRIX(x, stride, z) matrix(x, z)
+/* The compiler does not know of a pointer in memory that it leads to global memory. */
+template <class T> GT_INLINE T *matrix(T *const *x, int z) {
+    T *const at = x[z];
+    __builtin_assume(__isGlobal(at));
+    return at;
+}
+#else
+#define MATRICES(type)   GT_GLOBAL type *
+#define FROM(x, number)  ((x) + (number) * stride_##x)
+#define IS_SHARED(x)     (stride_##x == 0) /* by all products */
+#define MATRIX(x, stride, z) ((x) + (z) * (stride))
+#endif
+
+/* Stores elements x .. x + width - 1 of matrices to shared memory, where rows are `pitch`
+ * and matrices `step` apart. A matrix has `one` elements, its rows have `length`. */
+GT_INLINE void shelve(int width, GT_SHARED gt_ab *to, const gt_ab *some, int x, int one,
+                      int length, int pitch, int step) {
+    GT_UNROLL
+    for (int v = 0; v < width; v++) {
+        const int y = x + v;
+        to[y / one * step + y % one / length * pitch + y % length] = some[v];
+    }
+}
+
+/* Writes elements x .. x + VECTOR_C - 1 of matrices of C, which stand together at `c`. */
+GT_INLINE void put_piece(GT_GLOBAL gt_c *c, gt_acc alpha, const GT_SHARED gt_acc *sums,
+                         int x, gt_acc beta) {
+    const int one = ROWS * COLS;
+    gt_acc some[VECTOR_C];
+    gt_c old[VECTOR_C];
+    GT_UNROLL
+    for (int v = 0; v < VECTOR_C; v++)
+        some[v] = sums[(x + v) / one * STEP_C + (x + v) % one];
+    gt_load_c(VECTOR_C, old, c, beta, 1, 0, VECTOR_C);
+    gt_store_row(VECTOR_C, c, alpha, some, beta, old, 1, 0, VECTOR_C);
+}
+
+#if GT_POINTERS
+/* A thread asks for AT_ONCE pointers, then for the elements behind them, and then uses the
+ * first of these. Matrices of whole pieces of 16 bytes are copied in pieces if they are
+ * aligned. */
+enum { AT_ONCE = 4 };
+
+/* Copies `count` matrices of rows x length elements to shared memory, where rows are
+ * `pitch` and matrices `step` apart. In global memory rows are `ld` apart. */
+GT_INLINE void fetch(GT_SHARED gt_ab *to, MATRICES(const gt_ab) from, int count, int rows,
+                     int length, int pitch, int step, gt_long ld, gt_long stride) {
+    const int one = rows * length, all = count * one, is_run = ld == length || rows == 1;
+    const int width = one % VECTOR == 0 ? VECTOR : 1, turn = GT_THREADS * width;
+    GT_UNROLL_BY(1)
+    for (int x = GT_THREAD_X * width; x < all; x += AT_ONCE * turn) {
+        const gt_ab *at[AT_ONCE];
+        gt_ab some[AT_ONCE][VECTOR];
+        int in_pieces = width > 1 && is_run;
+        GT_UNROLL
+        for (int i = 0; i < AT_ONCE; i++) {
+            at[i] = MATRIX(from, stride, GT_MIN(x + i * turn, all - 1) / one);
+            in_pieces = in_pieces && IS_ALIGNED(at[i]);
+        }
+        GT_UNROLL
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int e = (x + i * turn) % one;
+            if (x + i * turn < all && in_pieces)
+                gt_load_global(VECTOR, some[i], at[i] + e);
+            else if (x + i * turn < all)
+                for (int v = 0; v < width; v++)
+                    some[i][v] = at[i][(e + v) / length * ld + (e + v) % length];
+        }
+        GT_UNROLL
+        for (int i = 0; i < AT_ONCE; i++)
+            if (x + i * turn < all)
+                shelve(width, to, some[i], x + i * turn, one, length, pitch, step);
+    }
+}
+
+/* Writes `count` matrices of C, whose sums stand in shared memory. */
+GT_INLINE void put(MATRICES(gt_c) c, gt_long ldc, gt_long stride, gt_acc alpha,
+                   const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
+    const int one = ROWS * COLS, all = count * one, is_run = ldc == COLS || ROWS == 1;
+    const int width = one % VECTOR_C == 0 ? VECTOR_C : 1, turn = GT_THREADS * width;
+    GT_UNROLL_BY(1)
+    for (int x = GT_THREAD_X * width; x < all; x += AT_ONCE * turn) {
+        gt_c *at[AT_ONCE];
+        GT_UNROLL
+        for (int i = 0; i < AT_ONCE; i++)
+            at[i] = MATRIX(c, stride, GT_MIN(x + i * turn, all - 1) / one);
+        GT_UNROLL
+        for (int i = 0; i < AT_ONCE; i++) {
+            const int y = x + i * turn, e = y % one;
+            if (y < all && width > 1 && is_run && IS_ALIGNED(at[i]))
+                put_piece(at[i] + e, alpha, sums, y, beta);
+            else if (y < all)
+                for (int v = 0; v < width; v++)
+                    gt_store_c(at[i] + (e + v) / COLS * ldc + (e + v) % COLS, alpha,
+                               sums[y / one * STEP_C + e + v], beta);
+        }
+    }
+}
+#else
 /* Copies `count` matrices of rows x length elements to shared memory, where rows are
  * `pitch` and matrices `step` apart. In global memory they are `ld` and `stride` apart. */
-GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *from, int count, int rows,
+GT_INLINE void fetch(GT_SHARED gt_ab *to, MATRICES(const gt_ab) from, int count, int rows,
                      int length, int pitch, int step, gt_long ld, gt_long stride) {
     const int one = rows * length, all = count * one;
     const int packed = (ld == length || rows == 1) && (stride == one || count == 1);
@@ -59,11 +169,7 @@ GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *from, int count
         for (; e < all / VECTOR; e += GT_THREADS) {
             gt_ab some[VECTOR];
             gt_load_global(VECTOR, some, from + e * VECTOR);
-            GT_UNROLL
-            for (int v = 0; v < VECTOR; v++) {
-                const int x = e * VECTOR + v;
-                to[x / one * step + x % one / length * pitch + x % length] = some[v];
-            }
+            shelve(VECTOR, to, some, e * VECTOR, one, length, pitch, step);
         }
         e = all / VECTOR * VECTOR + GT_THREAD_X;
     }
@@ -74,24 +180,14 @@ GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *from, int count
 }
 
 /* Writes `count` matrices of C, whose sums stand in shared memory. */
-GT_INLINE void put(GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
+GT_INLINE void put(MATRICES(gt_c) c, gt_long ldc, gt_long stride, gt_acc alpha,
                    const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
     const int one = ROWS * COLS, all = count * one;
     const int packed = (ldc == COLS || ROWS == 1) && (stride == one || count == 1);
     int e = GT_THREAD_X;
     if (packed && IS_ALIGNED(c)) {
-        for (; e < all / VECTOR_C; e += GT_THREADS) {
-            gt_acc some[VECTOR_C];
-            gt_c old[VECTOR_C];
-            GT_UNROLL
-            for (int v = 0; v < VECTOR_C; v++) {
-                const int x = e * VECTOR_C + v;
-                some[v] = sums[x / one * STEP_C + x % one];
-            }
-            gt_load_c(VECTOR_C, old, c + e * VECTOR_C, beta, 1, 0, VECTOR_C);
-            gt_store_row(VECTOR_C, c + e * VECTOR_C, alpha, some, beta, old, 1, 0,
-                         VECTOR_C);
-        }
+        for (; e < all / VECTOR_C; e += GT_THREADS)
+            put_piece(c + e * VECTOR_C, alpha, sums, e * VECTOR_C, beta);
         e = all / VECTOR_C * VECTOR_C + GT_THREAD_X;
     }
     for (; e < all; e += GT_THREADS) {
@@ -99,6 +195,7 @@ GT_INLINE void put(GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
         gt_store_c(c + z * stride + i * ldc + j, alpha, sums[z * STEP_C + e % one], beta);
     }
 }
+#endif
 
 /* Row r and column s of a patch, in the matrix. With SPREAD the last patches may reach past
  * the edges. Without it they are moved back to end there, so that neighbouring elements are
@@ -146,9 +243,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     const int exists = product < count, reads = k > 0 && alpha != (gt_acc)0;
     gt_acc acc[TM * TN];
 
-    a += first * stride_a;
-    b += first * stride_b;
-    c += first * stride_c;
+    MATRICES(const gt_a) at_a = FROM(a, first);
+    MATRICES(const gt_b) at_b = FROM(b, first);
+    MATRICES(gt_c) at_c = FROM(c, first);
     GT_UNROLL
     for (int i = 0; i < TM * TN; i++)
         acc[i] = 0;
@@ -156,18 +253,19 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
     GT_SHARED gt_a *shared_a = (GT_SHARED gt_a *)smem;
     GT_SHARED gt_b *shared_b = (GT_SHARED gt_b *)((GT_SHARED char *)smem + PLACE_B);
     if (reads) {
-        fetch(shared_a, a, stride_a == 0 ? 1 : count, ROWS_A, LENGTH_A, PITCH_A, STEP_A,
+        fetch(shared_a, at_a, IS_SHARED(a) ? 1 : count, ROWS_A, LENGTH_A, PITCH_A, STEP_A,
               lda, stride_a);
-        fetch(shared_b, b, stride_b == 0 ? 1 : count, ROWS_B, LENGTH_B, PITCH_B, STEP_B,
+        fetch(shared_b, at_b, IS_SHARED(b) ? 1 : count, ROWS_B, LENGTH_B, PITCH_B, STEP_B,
               ldb, stride_b);
     }
     GT_BARRIER(); /* A and B are there */
     if (reads && exists)
-        multiply(acc, shared_a + (stride_a == 0 ? 0 : product * STEP_A), PITCH_A,
-                 shared_b + (stride_b == 0 ? 0 : product * STEP_B), PITCH_B, row, col);
+        multiply(acc, shared_a + (IS_SHARED(a) ? 0 : product * STEP_A), PITCH_A,
+                 shared_b + (IS_SHARED(b) ? 0 : product * STEP_B), PITCH_B, row, col);
 #else
     if (reads && exists)
-        multiply(acc, a + product * stride_a, lda, b + product * stride_b, ldb, row, col);
+        multiply(acc, MATRIX(at_a, stride_a, product), lda, MATRIX(at_b, stride_b, product),
+                 ldb, row, col);
 #endif
 #if GT_GATHER
     GT_BARRIER(); /* all threads have read A and B, whose place the sums take */
@@ -176,12 +274,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
         if (exists && OWNS_ROW(i / TN) && OWNS_COL(i % TN))
             smem[product * STEP_C + ROW(i / TN) * COLS + COL(i % TN)] = acc[i];
     GT_BARRIER(); /* the sums are there */
-    put(c, ldc, stride_c, alpha, smem, beta, count);
+    put(at_c, ldc, stride_c, alpha, smem, beta, count);
 #else
-    GT_UNROLL
-    for (int i = 0; i < TM * TN; i++)
-        if (exists && OWNS_ROW(i / TN) && OWNS_COL(i % TN))
-            gt_store_c(c + product * stride_c + ROW(i / TN) * ldc + COL(i % TN), alpha,
-                       acc[i], beta);
+    if (exists) {
+        GT_GLOBAL gt_c *own = MATRIX(at_c, stride_c, product);
+        GT_UNROLL
+        for (int i = 0; i < TM * TN; i++)
+            if (OWNS_ROW(i / TN) && OWNS_COL(i % TN))
+                gt_store_c(own + ROW(i / TN) * ldc + COL(i % TN), alpha, acc[i], beta);
+    }
 #endif
 }

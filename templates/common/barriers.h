@@ -59,4 +59,10 @@ GT_INLINE void gt_barrier_wait(int at, int parity) {
 GT_INLINE void gt_warp_barrier(void) {
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
 }
+
+/* Bulk copies and tensor cores see what the calling thread stored to shared memory before
+ * this. */
+GT_INLINE void gt_async_sees_stores(void) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 #endif

@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clusters.h - a cluster is a set of blocks that can read each other's shared memory (sm_90
- * and later). GT_CLUSTER_BARRIER(yes) waits for all threads of the cluster, or with 0 for
- * those of the block. gt_cluster_load(yes, from, block) loads the gt_acc at `from` in the
- * shared memory of another block of the cluster, or with 0 in the block's own.
+ * clusters.h - a cluster is a set of blocks that can read and write each other's shared
+ * memory (sm_90 and later).
+ *
+ * - GT_CLUSTER_BARRIER(yes) waits for all threads of the cluster, or with 0 for those of
+ *   the block. The threads of a warp come to it together.
+ * - GT_CLUSTER_MEET(yes) does the same, and threads of a warp may come apart.
+ * - GT_CLUSTER_ARRIVE() and GT_CLUSTER_WAIT() are the two halves of the cluster's barrier.
+ *   All threads call both, and other work may lie between them. Behind these two halves
+ *   other threads need not see the stores that a thread made before it arrived, because a
+ *   release would wait for all of its stores.
+ * - gt_cluster_rank() is the block's number in its cluster.
+ * - gt_cluster_load(yes, from, block) loads the gt_acc at `from` in the shared memory of
+ *   another block of the cluster, or with 0 in the block's own.
  */
 #if !GT_OPENCL && __CUDA_ARCH__ >= 900
-#define GT_CLUSTER_BARRIER(yes)                                                            \
+#define GT_CLUSTER_ARRIVE() \
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define GT_CLUSTER_WAIT() asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory")
+#define GT_CLUSTER_MEET_(yes, aligned)                                                     \
     do {                                                                                   \
         if (yes)                                                                           \
-            asm volatile("barrier.cluster.arrive.release.aligned;\n\t"                     \
-                         "barrier.cluster.wait.acquire.aligned;" ::                        \
+            asm volatile("barrier.cluster.arrive.release" aligned ";\n\t"                  \
+                         "barrier.cluster.wait.acquire" aligned ";" ::                     \
                              : "memory");                                                  \
         else                                                                               \
             GT_BARRIER();                                                                  \
     } while (0)
+#define GT_CLUSTER_BARRIER(yes) GT_CLUSTER_MEET_(yes, ".aligned")
+#define GT_CLUSTER_MEET(yes)    GT_CLUSTER_MEET_(yes, "")
+
+GT_INLINE int gt_cluster_rank(void) {
+    int rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
 GT_INLINE gt_acc gt_cluster_load(int yes, const gt_acc *from, int block) {
     int there = gt_shared_address(from);
     gt_acc value;

@@ -60,21 +60,20 @@ GT_INLINE void gt_others_fetch(struct gt_operands *to GT_PLACE_PARAMS) {
     GT_OTHER_OPERANDS(GT_OTHERS_FETCH_)
 }
 
-/* Two results as neighbouring elements of C. */
-GT_INLINE void gt_round_pair(gt_c *to, gt_result first, gt_result second) {
-#if GT_REAL_RESULT && (GT_NUMBER(GT_TYPE_C) == GT_NUMBER_bf16 ||                           \
-                       GT_NUMBER(GT_TYPE_C) == GT_NUMBER_f16)
-    unsigned word;
-#if GT_NUMBER(GT_TYPE_C) == GT_NUMBER_bf16
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+/* Two results as neighbouring elements of C, in one word or two. */
+GT_INLINE void gt_round_pair(unsigned *word, gt_result first, gt_result second) {
+#if GT_REAL_RESULT && GT_NUMBER(GT_TYPE_C) == GT_NUMBER_bf16
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(*word) : "f"(second), "f"(first));
+#elif GT_REAL_RESULT && GT_NUMBER(GT_TYPE_C) == GT_NUMBER_f16
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(*word) : "f"(second), "f"(first));
 #else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
-#endif
-    to[0] = (gt_c)word;
-    to[1] = (gt_c)(word >> 16);
-#else
-    to[0] = gt_rounded(first);
-    to[1] = gt_rounded(second);
+    const union {
+        gt_c c[2];
+        unsigned word[GT_SIZEOF_C / 2];
+    } pair = {{gt_rounded(first), gt_rounded(second)}};
+    GT_UNROLL
+    for (int i = 0; i < GT_SIZEOF_C / 2; i++)
+        word[i] = pair.word[i];
 #endif
 }
 

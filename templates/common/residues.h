@@ -269,7 +269,8 @@ GT_INLINE void gt_total_add(int count, struct gt_total *t, struct gt_cofactor c,
     t->turns += (float)(int)sum * c.share;
 }
 
-/* high 2^64 + low, times 2^e, rounded once; high is at least -2^62. */
+/* high 2^64 + low, times 2^e, rounded once, and once more where the result is subnormal;
+ * high is at least -2^62. */
 GT_INLINE double gt_from_words(long long high, unsigned long long low, int e) {
     const int negative = high < 0;
     unsigned long long top = negative ? ~(unsigned long long)high + (low == 0)
@@ -302,10 +303,11 @@ GT_INLINE double gt_total_value(struct gt_total *t, struct gt_cofactor all, int 
     return gt_from_words((long long)high, low, e);
 }
 
-/* The share of |A||B| by which rounding to integers may change a sum of k products. It is
- * below min(k / 2, 2 sqrt(k)) u. */
+/* The share of |A||B| by which rounding to integers may change a sum of k products. It is a
+ * thousandth below min(k / 2, 2 sqrt(k)) u. That pays for the roundings in gt_trusted and
+ * in the sums of lines, and for size bytes of integers that were rounded up. */
 GT_INLINE double gt_allowed(int k) {
-    return GT_MIN(k * 0.5, 1.998 * sqrt((double)k)) * 0x1p-53;
+    return GT_MIN(k * 0.4995, 1.998 * sqrt((double)k)) * 0x1p-53;
 }
 
 /*

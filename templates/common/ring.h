@@ -42,10 +42,18 @@ GT_INLINE void gt_group_barrier(int id, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/* Arrives there without waiting. Threads that wait count as well as those that arrive. */
+GT_INLINE void gt_group_arrive(int id, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 /* All four warps of a warpgroup give up registers, down to `count` a thread, or take what
- * others gave up, up to `count`. `count` is a multiple of 8. */
-#define GT_REGISTERS_GIVE(count) \
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count))
-#define GT_REGISTERS_TAKE(count) \
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count))
+ * others gave up, up to `count`. `count` is a multiple of 8; with 0 nothing happens. */
+#define GT_REGISTERS_(count, way)                                                   \
+    do {                                                                            \
+        if ((count) > 0)                                                            \
+            asm volatile("setmaxnreg." way ".sync.aligned.u32 %0;" ::"n"(count));   \
+    } while (0)
+#define GT_REGISTERS_GIVE(count) GT_REGISTERS_(count, "dec")
+#define GT_REGISTERS_TAKE(count) GT_REGISTERS_(count, "inc")
 #endif

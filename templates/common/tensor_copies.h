@@ -32,13 +32,8 @@ GT_INLINE void gt_box_load_to(int to, const struct gt_tensor_map *map, int inner
                  : "memory");
 }
 
-/* Copies see what the calling thread stored to shared memory before this. */
-GT_INLINE void gt_copies_see_stores(void) {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
 /* Starts to copy a box from shared memory to the matrix. Elements past the matrix's
- * edges are not stored. It belongs to the thread's open group of copies. */
+ * edges are not stored. The copy belongs to the thread's open group (bulk_copies.h). */
 GT_INLINE void gt_box_store(const struct gt_tensor_map *map, int inner, int outer,
                             int from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group "
@@ -46,15 +41,6 @@ GT_INLINE void gt_box_store(const struct gt_tensor_map *map, int inner, int oute
                  "r"(inner), "r"(outer), "r"(from)
                  : "memory");
 }
-
-/* Closes the group. */
-GT_INLINE void gt_box_stores_commit(void) {
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-/* Waits until at most the `n` newest groups of this thread still read shared memory. */
-#define GT_BOX_STORES_READ(n) \
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(n) : "memory")
 
 /* The place of byte `at` of a box in shared memory with a swizzle of `span` bytes. `at`
  * counts from a multiple of 1024. */

@@ -195,8 +195,8 @@ GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
 #endif
 
 #if GT_EPILOGUE
-/* The element of C for a sum and the old element: the epilogue at (gt_i, gt_j). It is
- * generated, behind epilogue.h. */
+/* The element of C for a sum and the old element: the epilogue at (gt_i, gt_j). An element
+ * that is not read is -0. The function is generated, behind epilogue.h. */
 GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, gt_c old GT_PLACE_PARAMS);
 #endif
 
@@ -204,7 +204,7 @@ GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, gt_c old GT_PLA
 GT_INLINE void gt_store_c(GT_GLOBAL gt_c *c, gt_acc alpha, gt_acc acc,
                           gt_acc beta GT_PLACE_PARAMS) {
 #if GT_EPILOGUE
-    const gt_c old = GT_READS_C(beta) ? *c : 0;
+    const gt_c old = GT_READS_C(beta) ? *c : gt_to_c((gt_acc)-0.0f);
     *c = gt_element(alpha, acc, beta, old GT_PLACE(gt_i, gt_j));
 #else
     *c = gt_to_c(beta == (gt_acc)0 ? alpha * acc

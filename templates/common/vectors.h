@@ -191,9 +191,11 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt
                             int end GT_PLACE_PARAMS) {
 #if GT_EPILOGUE
     if (gt_i < 0) {
+        /* Sums of a part, whose alpha is 1. A vector stored as it is would bind its sums to
+         * neighbouring registers, which have one bank too often in the main loop. */
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            old[j] = gt_to_c(acc[j]);
+            old[j] = gt_to_c(alpha * acc[j]);
     } else {
         struct gt_operands of[16]; /* all are on their way before the first is waited for */
         GT_UNROLL
@@ -203,7 +205,7 @@ GT_INLINE void gt_store_row(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt
         GT_UNROLL
         for (int j = 0; j < width; j++)
             if (inside || (j >= first && j < end))
-                old[j] = gt_rounded(gt_result_of(alpha, acc[j], beta, old[j],
+                old[j] = gt_rounded(gt_result_of(1, alpha, acc[j], beta, old[j],
                                                  of[j] GT_PLACE(gt_i, gt_j + j)));
     }
 #else

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.h - a walk over the tiles of grouped or masked rows, for a kernel whose blocks take
- * tiles of all groups in turns ("walk" in "launch" of space.json). GT_WALK is 1 in its
- * source; other kernels have nothing of this.
+ * walk.h - a walk over the tiles of a batch, for a kernel whose blocks take tiles of all
+ * products in turns ("walk" in "launch" of space.json). GT_WALK is 1 in its source; other
+ * kernels have nothing of this.
+ *
+ * At strides all products have the same tiles. Tile t is one of product t / tiles.
  *
  * GT_GROUPED 1: A and C are one matrix each, of m rows in `batch` groups. Group g is
  * multiplied by matrix g of B, and ends ahead of row all_rows[g].
@@ -19,61 +21,64 @@
 #undef GT_PRODUCT
 #define GT_PRODUCT()
 
-#ifdef GT_MASKED
-#define GT_GROUPED 0
-#else
+#ifndef GT_MASKED
 #define GT_MASKED 0
 #endif
+#ifndef GT_GROUPED
+#define GT_GROUPED 0
+#endif
 
-struct gt_walk {
-    const int *list; /* all_rows */
-    int groups, m;   /* m: rows of A, or of each product */
-    int first;       /* the group of lane 0 */
-    int begin, rows; /* of the lane's group */
-    int from, to;    /* the numbers of its tiles: from `from` to `to` - 1 */
-};
-
-/* A tile's group, the group's first row in A and C (0 when masked) and its rows, and the
+/* A tile's group, the group's first row in A and C (0 unless grouped) and its rows, and the
  * tile's number in it. */
 struct gt_walk_tile {
     int group, begin, rows, tile;
 };
 
-/* Gives the lanes the groups from `first` on, whose tiles are numbered from `from` on. A
- * row of tiles has `high` rows and `across` tiles. */
-GT_INLINE void gt_walk_take(struct gt_walk *w, int first, int from, int high, int across,
-                            int lane) {
-    const int group = first + lane, exists = group < w->groups;
+#if GT_GROUPED || GT_MASKED
+/* A row of tiles has `high` rows and `across` tiles. */
+struct gt_walk {
+    const int *list; /* all_rows */
+    int groups, m;   /* m: rows of A, or of each product */
+    int high, across, lane;
+    int first;       /* the group of lane 0 */
+    int begin, rows; /* of the lane's group */
+    int from, to;    /* the numbers of its tiles: from `from` to `to` - 1 */
+};
+
+/* Gives the lanes the groups from `first` on, whose tiles are numbered from `from` on. */
+GT_INLINE void gt_walk_take(struct gt_walk *w, int first, int from) {
+    const int group = first + w->lane, exists = group < w->groups;
     const int begin = GT_GROUPED && exists && group > 0 ? w->list[group - 1] : 0;
     const int end = exists ? GT_MIN(w->list[group], w->m) : begin;
     w->first = first;
     w->begin = begin;
     w->rows = GT_MAX(0, end - begin);
-    const int tiles = gt_cdiv(w->rows, high) * across;
+    const int tiles = gt_cdiv(w->rows, w->high) * w->across;
     int sum = tiles;
     GT_UNROLL
     for (int step = 1; step < 32; step *= 2) {
         const int before = __shfl_up_sync(0xffffffff, sum, step);
-        sum += lane >= step ? before : 0;
+        sum += w->lane >= step ? before : 0;
     }
     w->to = from + sum;
     w->from = w->to - tiles;
 }
 
+#define GT_WALK_BEGIN(high, across, lane) \
+    gt_walk_begin(all_rows, batch, m, high, across, lane)
 GT_INLINE struct gt_walk gt_walk_begin(const int *list, int groups, int m, int high,
                                        int across, int lane) {
-    struct gt_walk w = {list, groups, m};
-    gt_walk_take(&w, 0, 0, high, across, lane);
+    struct gt_walk w = {list, groups, m, high, across, lane};
+    gt_walk_take(&w, 0, 0);
     return w;
 }
 
 /* Finds the tile of this number. Returns 0 when there are not so many tiles. */
-GT_INLINE int gt_walk_find(struct gt_walk_tile *out, struct gt_walk *w, int number,
-                           int high, int across, int lane) {
+GT_INLINE int gt_walk_find(struct gt_walk_tile *out, struct gt_walk *w, int number) {
     int end = __shfl_sync(0xffffffff, w->to, 31);
     GT_UNROLL_BY(1)
     while (number >= end && w->first + 32 < w->groups) {
-        gt_walk_take(w, w->first + 32, end, high, across, lane);
+        gt_walk_take(w, w->first + 32, end);
         end = __shfl_sync(0xffffffff, w->to, 31);
     }
     if (number >= end)
@@ -85,10 +90,20 @@ GT_INLINE int gt_walk_find(struct gt_walk_tile *out, struct gt_walk *w, int numb
     out->tile = number - __shfl_sync(0xffffffff, w->from, which);
     return 1;
 }
+#else
+struct gt_walk {
+    int groups, m, tiles; /* products; rows and tiles of each */
+};
 
-/* The rows of A or C ahead of a tile's group, where a matrix begins `step` rows behind the
- * one before it. */
-GT_INLINE int gt_walk_rows_ahead(const struct gt_walk_tile *t, int step) {
-    return GT_MASKED ? t->group * step : t->begin;
+#define GT_WALK_BEGIN(high, across, lane) {batch, m, gt_cdiv(m, high) * (across)}
+
+/* Finds the tile of this number. Returns 0 when there are not so many tiles. */
+GT_INLINE int gt_walk_find(struct gt_walk_tile *out, const struct gt_walk *w, int number) {
+    const int group = number / w->tiles;
+    if (group >= w->groups)
+        return 0;
+    *out = {group, 0, w->m, number - group * w->tiles};
+    return 1;
 }
+#endif
 #endif

@@ -51,13 +51,22 @@ GT_INLINE void gt_wgmma_commit(void) {
 #define GT_WGMMA_WAIT(n) \
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
 
-/* Keeps the compiler from moving uses of sums across this place. */
-#if GT_FLOAT
+/* A sum: a gt_acc, or an int in a family of f64, which multiplies bytes. */
+#if GT_SIZEOF_ACC == 4
+typedef gt_acc gt_wgmma_sum;
+#else
+typedef int gt_wgmma_sum;
+#endif
+#if GT_FLOAT && GT_SIZEOF_ACC == 4
 #define GT_SUM_ "+f"
+#define GT_SUM_IN "f"
 #else
 #define GT_SUM_ "+r"
+#define GT_SUM_IN "r"
 #endif
-GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
+
+/* Keeps the compiler from moving uses of sums across this place. */
+GT_INLINE void gt_wgmma_hold(int count, gt_wgmma_sum *sums) {
     GT_UNROLL
     for (int i = 0; i < count; i++)
         asm volatile("" : GT_SUM_(sums[i])::"memory");
@@ -66,10 +75,10 @@ GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
 /*
  * GT_WGMMA(name, n, x, y, across_x, across_y) defines
  *
- *     void name(gt_acc *sums, unsigned long long x, unsigned long long y)
+ *     void name(gt_wgmma_sum *sums, unsigned long long x, unsigned long long y)
  *
- * which starts sums += X Y. n, the types x and y, and across_x
- * and across_y (1: contiguous along the width) are macros or words.
+ * which starts sums += X Y. n, the types x and y (f16 .. i8, or u8 for unsigned bytes), and
+ * across_x and across_y (1: contiguous along the width) are macros or words.
  * GT_WGMMA_FRESH(...) defines the same for sums = X Y.
  */
 #define GT_WGMMA_KIND_f16(y) "k16.f32.f16." #y
@@ -78,6 +87,7 @@ GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
 #define GT_WGMMA_KIND_e4m3(y) "k32.f32.e4m3." #y
 #define GT_WGMMA_KIND_e5m2(y) "k32.f32.e5m2." #y
 #define GT_WGMMA_KIND_i8(y) "k32.s32.s8.s8"
+#define GT_WGMMA_KIND_u8(y) "k32.s32.u8.u8"
 
 /* The immediates: signs of the operands, then transpositions. */
 #define GT_WGMMA_ENDS_f16(across_x, across_y) ", 1, 1, " #across_x ", " #across_y
@@ -86,11 +96,12 @@ GT_INLINE void gt_wgmma_hold(int count, gt_acc *sums) {
 #define GT_WGMMA_ENDS_e4m3(across_x, across_y) ", 1, 1"
 #define GT_WGMMA_ENDS_e5m2(across_x, across_y) ", 1, 1"
 #define GT_WGMMA_ENDS_i8(across_x, across_y) ""
+#define GT_WGMMA_ENDS_u8(across_x, across_y) ""
 
 /* The descriptors come first among the operands, so that their numbers do not depend on n.
  * No instruction writes them. */
 #define GT_WGMMA_(name, n, x, y, across_x, across_y, adds)                                 \
-    GT_INLINE void name(gt_acc *sums, unsigned long long desc_x,                           \
+    GT_INLINE void name(gt_wgmma_sum *sums, unsigned long long desc_x,                     \
                         unsigned long long desc_y) {                                       \
         asm volatile("wgmma.mma_async.sync.aligned.m64n" #n GT_WGMMA_KIND_##x(y)           \
                      " {" GT_SUM_NAMES_##n "}, %0, %1, " #adds                             \

@@ -8,6 +8,7 @@ export CUDA_VISIBLE_DEVICES=           # no CUDA device
 printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
 try import "$work/none.json" --db "$work/empty.db"
 try import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$work/h200.db"
+sed '/^    {"device": /d' "$GT_SRC/db/tuned/nvidia-h200.json" >"$work/none_here.json"
 echo junk >"$work/junk.db"
 
 expect "an unknown rule" 2 "no rule 'lokup'; did you mean 'lookup'" evaluate --rule lokup
@@ -26,9 +27,13 @@ expect "a database that is not there" 6 'nowhere' evaluate --stored --db "$work/
 expect "no device in the database" 2 'has no device' evaluate --stored --db "$work/empty.db"
 expect "a device that it does not know" 2 "no device 'Voodoo'" \
     evaluate --stored --device Voodoo --db "$work/h200.db"
-try evaluate --stored --db "$work/h200.db"
-[ "$code" -eq 1 ] && grep -q '^gemmtune: 0 tuned problems are too few' "$work/err"
-verdict "records that nobody verified here" $?
+try evaluate --stored --db "$work/h200.db" --rule lookup --folds 8 --csv
+[ "$code" -eq 0 ] && grep -q '^[a-z0-9]*-[nt][nt]-[0-9x,a-z=]*,[^,]*,lookup,' "$work/out"
+verdict "records that were imported are hidden too" $?
+try import "$work/none_here.json" --db "$work/few.db"
+try evaluate --stored --db "$work/few.db"
+[ "$code" -eq 1 ] && grep -q '^gemmtune: evaluate .* here is none' "$work/err"
+verdict "no records" $?
 if "$GEMMTUNE" devices >/dev/null 2>&1; then
     echo "ok - no device # SKIP there is one that cannot be hidden"
 else

@@ -136,7 +136,7 @@ expect "templates that are not there" 3 'nowhere' space tile --templates "$work/
 expect "an import that is not there" 3 'nowhere' import "$work/nowhere" --db "$work/t.db"
 printf '{' >"$work/bad.json"
 expect "an import that is not JSON" 3 'bad.json:1' import "$work/bad.json" --db "$work/t.db"
-expect "an export says what it wrote" 0 'one.json: 1 results of 1 devices$' \
+expect "an export says what it wrote" 0 'one.json: 1 result of 1 device$' \
     export "$work/one.json" --db "$work/one.db"
 [ "$(grep -c '"problem"' "$work/one.json")" -eq 1 ]
 verdict "and that is what is there" $?

@@ -37,6 +37,9 @@ verdict "bench --error: its sentence stands once" $?
 
 expect "run: an empty product" 3 '"f32-nn-0x8x8" is an empty product: nothing to time' \
     run --device 0 f32-nn-0x8x8
+expect "trial: an empty product behind another one" 3 '"f32-nn-0x8x8" is an empty product' \
+    trial --device 0 --family tile f32-nn-8x8x8 f32-nn-0x8x8
+expect "trial: neither a family nor a point" 2 'give --family NAME' trial --device 0 f32-nn-8x8x8
 expect "tune: an empty product" 3 '"f32-nn-8x8x0" is an empty product: nothing to tune' \
     tune --device 0 f32-nn-8x8x0
 finish

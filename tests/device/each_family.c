@@ -73,14 +73,16 @@ static void *matrix(double *value, void *packed, gemmtune_dtype type, int64_t co
 }
 
 /* Whether c is right for the exact `sum`. `size` is the sum of the terms' sizes. A term may
- * be off by 2^-20 of itself, or by five times the least tf32 number. */
+ * be off by a share of itself, or by five times the least number of its parts' type. */
 static bool is_right(double c, double sum, double size) {
+    const bool halves = problem.math == GEMMTUNE_MATH_BF16X3;
+    const double share = halves ? 0x1p-15 : 0x1p-20, least = halves ? 0x1p-133 : 0x1p-136;
     const double want = gt_element_round(problem.type_c, sum);
     if (!special || isinf(want))
         return c == want;
     if (isnan(want))
         return isnan(c);
-    return fabs(c - want) <= 0x1p-20 * size + (double)problem.k * 5 * 0x1p-136 &&
+    return fabs(c - want) <= share * size + (double)problem.k * 5 * least &&
            (want != 0 || size != 0 || signbit(c) == signbit(want));
 }
 

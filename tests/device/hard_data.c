@@ -2,11 +2,12 @@
 /*
  * hard_data.c - for simulators (tests/tune/remainder.sh): one point of a family that
  * computes f64, on data that trials do not have: wide exponents, subnormal and huge
- * numbers, zeros, infinities, NaNs. Every element must keep the bound of an f64 sum,
+ * numbers, zeros, infinities, NaNs. Every element must keep the bound of docs/residues.md,
  *
- *     |c - ref| <= (k + 1) u |A||B| + k (least subnormal number)
+ *     |c - ref| <= min(k / 2, 2 sqrt(k)) u |A||B| + 2 u |ref| + k (least subnormal number)
  *
- * or be the NaN or the infinity that the sum is.
+ * which sums of these data in f64 keep as well, or be the NaN or the infinity that the sum
+ * is.
  *
  *     hard_data PROBLEM FAMILY POINT [FOLDER]
  *
@@ -131,8 +132,9 @@ static bool is_right(int64_t i, int64_t j) {
     const double got = c[i * p->ldc + j];
     if (!isfinite(plain))
         return isnan(plain) ? isnan(got) : got == plain;
+    const long double k = (long double)p->k, units = fminl(k / 2, 2 * sqrtl(k));
     return fabsl(got - (sum + rest)) <=
-           (long double)(p->k + 1) * u * sizes + (long double)p->k * DBL_TRUE_MIN;
+           units * u * sizes + 2 * u * fabsl(sum + rest) + k * DBL_TRUE_MIN;
 }
 
 static bool try_kind(const struct kind *kind) {

@@ -51,11 +51,19 @@ static size_t elements_of_b(const gemmtune_problem *p) {
     return place_in_b(p, matrices_of_b(p) - 1, p->k - 1, p->n - 1) + 1;
 }
 
-/* Packs a B on the device; the caller releases the result. */
+enum { GUARD = 64, FILL = 0xa5 }; /* bytes behind a packed B, and the value before */
+
+/* Packs a B on the device; the caller releases the result. The memory, and a guard behind
+ * it, has another value before. */
 static void *packed_on(struct machine *m, gemmtune_ctx *ctx, void *queue,
                        const gemmtune_problem *p, void *device_b) {
-    const size_t bytes = bytes_of(p);
+    const size_t bytes = bytes_of(p) + GUARD;
     char *device = m->ops->alloc(m, bytes);
+    char *fill = malloc(bytes);
+    assert_non_null(fill);
+    memset(fill, FILL, bytes);
+    m->ops->write(m, queue, device, fill, bytes);
+    free(fill);
     const gemmtune_status status = gemmtune_pack(ctx, p, device_b, device, queue);
     assert_string_equal(gemmtune_errmsg(), "");
     assert_int_equal(status, GEMMTUNE_OK);
@@ -79,13 +87,15 @@ static void compare_bytes(const gemmtune_problem *p, const unsigned char *stored
                 assert_memory_equal(
                     is, c < cols ? stored + place_in_b(p, z, l, j) * size : zeros, size);
             }
+    for (size_t i = 0; i < GUARD; i++)
+        assert_int_equal(packed[bytes_of(p) + i], FILL);
 }
 
 static void pack_bytes(struct machine *m, gemmtune_ctx *ctx, void *queue,
                        const char *name) {
     const gemmtune_problem p = problem_of(name);
     const size_t bytes = elements_of_b(&p) * gt_type_size(p.type_b);
-    unsigned char *stored = malloc(bytes), *packed = malloc(bytes_of(&p));
+    unsigned char *stored = malloc(bytes), *packed = malloc(bytes_of(&p) + GUARD);
     assert_non_null(stored);
     assert_non_null(packed);
     for (size_t i = 0; i < bytes; i++)
@@ -93,7 +103,7 @@ static void pack_bytes(struct machine *m, gemmtune_ctx *ctx, void *queue,
     void *b = m->ops->alloc(m, bytes);
     m->ops->write(m, queue, b, stored, bytes);
     void *device = packed_on(m, ctx, queue, &p, b);
-    m->ops->read(m, queue, packed, device, bytes_of(&p));
+    m->ops->read(m, queue, packed, device, bytes_of(&p) + GUARD);
     compare_bytes(&p, stored, packed);
     m->ops->release(m, device);
     m->ops->release(m, b);
@@ -185,6 +195,20 @@ static void compare_product(struct machine *m, void *queue, const gemmtune_probl
     free(got);
 }
 
+union scalar {
+    float f32;
+    int32_t i32;
+};
+
+static union scalar scalar_of(gemmtune_dtype type, int number) {
+    union scalar r = {0};
+    if (type == GEMMTUNE_I32)
+        r.i32 = number;
+    else
+        r.f32 = (float)number;
+    return r;
+}
+
 /* Runs the plan of the problem with packed_b. The layout of A is "n". */
 static void multiply(struct machine *m, gemmtune_ctx *ctx, void *queue, const char *name) {
     const gemmtune_problem p = problem_of(name);
@@ -195,12 +219,7 @@ static void multiply(struct machine *m, gemmtune_ctx *ctx, void *queue, const ch
                         p.trans_b == GEMMTUNE_TRANS);
     void *c = m->ops->alloc(m, (size_t)(p.m * p.n) * gt_type_size(p.type_c));
     void *packed = packed_on(m, ctx, queue, &p, b);
-    const union {
-        float f32;
-        int32_t i32;
-    } one = p.type_acc == GEMMTUNE_I32 ? (__typeof__(one)){.i32 = 1}
-                                       : (__typeof__(one)){.f32 = 1},
-      zero = {0};
+    const union scalar one = scalar_of(p.type_acc, 1), zero = scalar_of(p.type_acc, 0);
     q.packed_b = 1;
     assert_int_equal(gemmtune_plan_create(&plan, ctx, &q, GEMMTUNE_MATCH_DEFAULT, 0),
                      GEMMTUNE_OK);
@@ -232,37 +251,54 @@ static void test_products(void **state) {
 /* ---- refusals ---- */
 
 static void refuse(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *b,
-                   void *packed, const char *said) {
-    assert_int_not_equal(gemmtune_pack(ctx, p, b, packed, NULL), GEMMTUNE_OK);
+                   void *packed, gemmtune_status status, const char *said) {
+    assert_int_equal(gemmtune_pack(ctx, p, b, packed, NULL), status);
     if (strncmp(gemmtune_errmsg(), said, strlen(said)) != 0)
         fail_msg("\"%s\", not \"%s...\"", gemmtune_errmsg(), said);
 }
 
+/* Both functions refuse the problem; gemmtune_packed_bytes gives 0 bytes. */
+static void refuse_problem(gemmtune_ctx *ctx, const gemmtune_problem *p,
+                           gemmtune_status status, const char *said) {
+    char memory[64] = {0};
+    size_t bytes = 7;
+    refuse(ctx, p, memory, memory, status, said);
+    assert_int_equal(gemmtune_packed_bytes(&bytes, p), status);
+    assert_int_equal(bytes, 0);
+}
+
+static void refuse_pointers(struct machine *m, gemmtune_ctx *ctx,
+                            const gemmtune_problem *p) {
+    char memory[64] = {0};
+    refuse(ctx, p, NULL, memory, GEMMTUNE_EINVAL, "the pointer to B is NULL");
+    refuse(ctx, p, memory, NULL, GEMMTUNE_EINVAL, "the pointer to the packed B is NULL");
+    if (m->target.backend != GEMMTUNE_CUDA)
+        return; /* pointers are no addresses */
+    char *buffer = m->ops->alloc(m, bytes_of(p) + 16);
+    refuse(ctx, p, buffer + 1, buffer, GEMMTUNE_EINVAL, "the pointer to B, 0x");
+    refuse(ctx, p, buffer, buffer + 8, GEMMTUNE_EINVAL, "the pointer to the packed B, 0x");
+    m->ops->release(m, buffer);
+}
+
 static void refusals(struct machine *m) {
     gemmtune_ctx *ctx = opened(m);
-    char memory[64];
+    char memory[64] = {0};
     gemmtune_problem p = problem_of("bf16-nn-4x5x6");
-    refuse(NULL, &p, memory, memory, "ctx is NULL");
-    refuse(ctx, NULL, memory, memory, "problem is NULL");
-    refuse(ctx, &p, NULL, memory, "the pointer to B is NULL");
-    refuse(ctx, &p, memory, NULL, "the pointer to the packed B is NULL");
-    if (m->target.backend == GEMMTUNE_CUDA) { /* pointers are addresses */
-        void *buffer = m->ops->alloc(m, bytes_of(&p) + 16);
-        refuse(ctx, &p, (char *)buffer + 1, buffer, "the pointer to B, 0x");
-        refuse(ctx, &p, buffer, (char *)buffer + 8, "the pointer to the packed B, 0x");
-        m->ops->release(m, buffer);
-    }
+    refuse(NULL, &p, memory, memory, GEMMTUNE_EINVAL, "ctx is NULL");
+    refuse_problem(ctx, NULL, GEMMTUNE_EINVAL, "problem is NULL");
+    refuse_pointers(m, ctx, &p);
     p.packed_b = 1;
-    refuse(ctx, &p, memory, memory, "packed_b is 1, must be 0");
+    refuse_problem(ctx, &p, GEMMTUNE_EINVAL, "packed_b is 1, must be 0");
     p.packed_b = 0;
     p.layout = GEMMTUNE_COL_MAJOR;
     p.lda = p.ldb = p.ldc = 0;
-    refuse(ctx, &p, memory, memory, "only B of a row-major problem is packed");
+    refuse_problem(ctx, &p, GEMMTUNE_EINVAL, "only B of a row-major problem is packed");
     p = problem_of("bf16-nn-4x5x6,batch=2,pointers");
-    refuse(ctx, &p, memory, memory, "pointers lead to the matrices of B");
+    refuse_problem(ctx, &p, GEMMTUNE_EUNSUPPORTED, "pointers lead to the matrices of B");
     p = problem_of("bf16-nn-4x5x0");
     assert_int_equal(bytes_of(&p), 0);
     assert_int_equal(gemmtune_pack(ctx, &p, NULL, NULL, NULL), GEMMTUNE_OK);
+    assert_int_equal(gemmtune_packed_bytes(NULL, &p), GEMMTUNE_EINVAL);
     gemmtune_close(ctx);
 }
 

@@ -79,6 +79,8 @@ static void check_view(struct gt_rig *rig) {
         check_view_of(rig, types, GT_DATA_HIGH);
         for (int mode = GT_DATA_POSITIVE; plain && mode <= GT_DATA_WIDE; mode++)
             check_view_of(rig, types, (enum gt_data_mode)mode);
+        if (plain && types->acc == GEMMTUNE_F64)
+            check_view_of(rig, types, GT_DATA_FAR);
     }
 }
 

@@ -29,7 +29,13 @@ GT_CUBLASLT_SYMBOLS(X)
 #undef X
 size_t cublasLtGetVersion(void);
 
-enum { WAYS = 4, THREADS = 64, VERSION = 130100, NOT_INITIALIZED = 1 };
+enum {
+    WAYS = 4,
+    THREADS = 64,
+    VERSION = 130100,
+    NOT_INITIALIZED = 1,
+    EXECUTION_FAILED = 13
+};
 
 /* elem is the type of sums, in_a, in_b and out those of the factors and of C. FROM_A(x),
  * FROM_B(x), FROM_OUT(x) and TO_OUT(x) turn one into another. */
@@ -242,11 +248,11 @@ static gt_cublas_status launch_one(const struct call *x, CUstream stream) {
                       &epilogue};
     const int64_t blocks = ((int64_t)m * n + THREADS - 1) / THREADS;
     if (!function)
-        return 13; /* CUBLAS_STATUS_EXECUTION_FAILED */
+        return EXECUTION_FAILED;
     return cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, THREADS, 1, 1, 0, stream,
                              params, NULL) == GT_CU_SUCCESS
                ? GT_CUBLAS_SUCCESS
-               : 13;
+               : EXECUTION_FAILED;
 }
 
 static size_t size_of(gt_cublas_type type) {
@@ -321,49 +327,135 @@ gt_cublas_status cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace,
     return workspace && bytes > 0 ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
 }
 
+/* What all products of cuBLAS share: the order of its calls, its types, and faults. */
+static gt_cublas_status serve(cublasHandle_t handle, struct call *x,
+                              gt_cublas_compute compute) {
+    x->way = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
+             compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
+    x->wrong = befalls("wrong", x->k);
+    if (!handle->workspace)
+        return GT_CUBLAS_INVALID_VALUE;
+    if (befalls("refuse", x->k) || x->mix == MIXES || compute == GT_CUBLAS_COMPUTE_FIXED)
+        return GT_CUBLAS_NOT_SUPPORTED;
+    if (befalls("crash", x->k))
+        abort();
+    if (befalls("hang", x->k))
+        hang();
+    if (befalls("fault", x->k) || befalls("trample", x->k)) {
+        struct call other = *x;
+        const void *theirs = befalls("fault", x->k) ? (const void *)(uintptr_t)4096 : x->b;
+        memcpy(&other.c, &theirs, sizeof theirs);
+        (void)launch(&other, handle->stream);
+    }
+    return launch(x, handle->stream);
+}
+
 gt_cublas_status cublasGemmStridedBatchedEx(
     cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,
     const void *alpha, const void *a, gt_cublas_type type_a, int lda, long long stride_a,
     const void *b, gt_cublas_type type_b, int ldb, long long stride_b, const void *beta,
     void *c, gt_cublas_type type_c, int ldc, long long stride_c, int batch,
     gt_cublas_compute compute, gt_cublas_algo algo) {
-    const bool pedantic = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
-                          compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
-    const struct call x = {.mix = mix_of(type_a, type_b, type_c),
-                           .op_a = op_a,
-                           .op_b = op_b,
-                           .m = m,
-                           .n = n,
-                           .k = k,
-                           .alpha = alpha,
-                           .a = a,
-                           .lda = lda,
-                           .b = b,
-                           .ldb = ldb,
-                           .beta = beta,
-                           .c = c,
-                           .ldc = ldc,
-                           .batch = batch,
-                           .stride_a = stride_a,
-                           .stride_b = stride_b,
-                           .stride_c = stride_c,
-                           .way = pedantic,
-                           .wrong = befalls("wrong", k)};
-    if (!handle->workspace || algo != GT_CUBLAS_ALGO_DEFAULT)
-        return GT_CUBLAS_INVALID_VALUE;
-    if (befalls("refuse", k) || x.mix == MIXES || compute == GT_CUBLAS_COMPUTE_FIXED)
-        return GT_CUBLAS_NOT_SUPPORTED;
-    if (befalls("crash", k))
-        abort();
-    if (befalls("hang", k))
-        hang();
-    if (befalls("fault", k) || befalls("trample", k)) {
-        struct call other = x;
-        const void *theirs = befalls("fault", k) ? (const void *)(uintptr_t)4096 : b;
-        memcpy(&other.c, &theirs, sizeof theirs);
-        (void)launch(&other, handle->stream);
+    struct call x = {.mix = mix_of(type_a, type_b, type_c),
+                     .op_a = op_a,
+                     .op_b = op_b,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .alpha = alpha,
+                     .a = a,
+                     .lda = lda,
+                     .b = b,
+                     .ldb = ldb,
+                     .beta = beta,
+                     .c = c,
+                     .ldc = ldc,
+                     .batch = batch,
+                     .stride_a = stride_a,
+                     .stride_b = stride_b,
+                     .stride_c = stride_c};
+    return algo == GT_CUBLAS_ALGO_DEFAULT ? serve(handle, &x, compute)
+                                          : GT_CUBLAS_INVALID_VALUE;
+}
+
+/* The matrices of product i, whose pointers are in device memory. */
+struct matrices {
+    const void *a, *b;
+    void *c;
+};
+
+static gt_cublas_status matrices_of(struct matrices *to, const void *const *a,
+                                    const void *const *b, void *const *c, int i) {
+    const struct {
+        void *to;
+        const void *from;
+    } rows[] = {{&to->a, a + i}, {&to->b, b + i}, {&to->c, c + i}};
+    gt_cu_result result = GT_CU_SUCCESS;
+    for (int r = 0; r < 3 && result == GT_CU_SUCCESS; r++)
+        result = cu.cuMemcpyDtoH(rows[r].to, (CUdeviceptr)(uintptr_t)rows[r].from,
+                                 sizeof(void *));
+    return result == GT_CU_SUCCESS ? GT_CUBLAS_SUCCESS : EXECUTION_FAILED;
+}
+
+gt_cublas_status cublasGemmBatchedEx(cublasHandle_t handle, gt_cublas_op op_a,
+                                     gt_cublas_op op_b, int m, int n, int k,
+                                     const void *alpha, const void *const *a,
+                                     gt_cublas_type type_a, int lda, const void *const *b,
+                                     gt_cublas_type type_b, int ldb, const void *beta,
+                                     void *const *c, gt_cublas_type type_c, int ldc,
+                                     int batch, gt_cublas_compute compute,
+                                     gt_cublas_algo algo) {
+    gt_cublas_status status = GT_CUBLAS_SUCCESS;
+    for (int i = 0; status == GT_CUBLAS_SUCCESS && i < batch; i++) {
+        struct matrices x;
+        status = matrices_of(&x, a, b, c, i);
+        if (status == GT_CUBLAS_SUCCESS)
+            status = cublasGemmEx(handle, op_a, op_b, m, n, k, alpha, x.a, type_a, lda, x.b,
+                                  type_b, ldb, beta, x.c, type_c, ldc, compute, algo);
     }
-    return launch(&x, handle->stream);
+    return status;
+}
+
+/* The call with groups wants one type for all matrices. Those of 16 bits have no pedantic
+ * arithmetic. */
+static bool groups_serve(gt_cublas_type type_a, gt_cublas_type type_c,
+                         gt_cublas_compute compute) {
+    const bool is_wide = type_a == GT_CUBLAS_F32 || type_a == GT_CUBLAS_F64;
+    return type_a == type_c && (is_wide || compute == GT_CUBLAS_COMPUTE_F32);
+}
+
+/* Whether tensor cores can load the matrices of product i. */
+static bool is_aligned(const struct matrices *x, int k, gt_cublas_type type) {
+    const uintptr_t bits = (uintptr_t)x->a | (uintptr_t)x->b | (uintptr_t)x->c;
+    return (size_t)k * size_of(type) % 16 != 0 || bits % 16 == 0;
+}
+
+/* cuBLAS faults where tensor cores meet matrices that are not aligned. So the stand-in
+ * refuses them with a status that is no refusal. */
+gt_cublas_status cublasGemmGroupedBatchedEx(
+    cublasHandle_t handle, const gt_cublas_op *op_a, const gt_cublas_op *op_b, const int *m,
+    const int *n, const int *k, const void *alpha, const void *const *a,
+    gt_cublas_type type_a, const int *lda, const void *const *b, gt_cublas_type type_b,
+    const int *ldb, const void *beta, void *const *c, gt_cublas_type type_c, const int *ldc,
+    int groups, const int *group_size, gt_cublas_compute compute) {
+    const size_t size = type_c == GT_CUBLAS_F64 ? sizeof(double) : sizeof(float);
+    const bool narrow = size_of(type_a) < sizeof(float);
+    gt_cublas_status status =
+        groups_serve(type_a, type_c, compute) ? GT_CUBLAS_SUCCESS : GT_CUBLAS_NOT_SUPPORTED;
+    for (int g = 0, i = 0; g < groups; g++)
+        for (int j = 0; status == GT_CUBLAS_SUCCESS && j < group_size[g]; j++, i++) {
+            struct matrices x;
+            status = matrices_of(&x, a, b, c, i);
+            if (status == GT_CUBLAS_SUCCESS && narrow && !is_aligned(&x, k[g], type_a))
+                status = EXECUTION_FAILED;
+            if (status == GT_CUBLAS_SUCCESS)
+                status = cublasGemmEx(handle, op_a[g], op_b[g], m[g], n[g], k[g],
+                                      (const char *)alpha + (size_t)g * size, x.a, type_a,
+                                      lda[g], x.b, type_b, ldb[g],
+                                      (const char *)beta + (size_t)g * size, x.c, type_c,
+                                      ldc[g], compute, GT_CUBLAS_ALGO_DEFAULT);
+        }
+    return status;
 }
 
 gt_cublas_status cublasGemmEx(cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b,

@@ -234,8 +234,7 @@ static double plan_ms(gemmtune_ctx *ctx, const char *name) {
 }
 
 /* Milliseconds to make the kernel's source and to read its image out of the cache: the
- * parts of a plan beside the lookup and the driver's loading. -1: the image is not there.
- */
+ * parts of a plan beside the lookup and the driver's loading. -1: there is no image. */
 static double image_ms(gemmtune_ctx *ctx, const char *name) {
     static struct gt_choice choice;
     gemmtune_problem p;

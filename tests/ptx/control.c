@@ -34,12 +34,27 @@ static void release(struct block *b, enum state at, uint32_t id) {
             b->thread[i].state = READY;
 }
 
+static bool reduces(const struct ins *ins) {
+    return ins->operation == OP_OR;
+}
+
+/* The threads that wait for bar.red.or get its result. */
+static void give_result(struct block *b, uint32_t id) {
+    for (uint32_t i = 0; i < b->threads; i++) {
+        struct thread *t = &b->thread[i];
+        const struct ins *ins = t->pc - 1;
+        if (t->state == AT_BARRIER && t->phase_at == id && reduces(ins))
+            put(t, ins, 0, b->barrier[id].any);
+    }
+}
+
+/* bar.red.or has a result before the barrier's operands, and a predicate behind them. */
 static void arrive(struct thread *t, const struct ins *ins, bool waits) {
-    const unsigned operands = ins->operands;
+    const unsigned first = reduces(ins) ? 1 : 0, operands = ins->operands - 2 * first;
     struct block *b = t->block;
-    const uint32_t id = operands > 0 ? (uint32_t)operand(t, ins, 0) : 0;
+    const uint32_t id = operands > 0 ? (uint32_t)operand(t, ins, first) : 0;
     const uint32_t count = operands > 1
-                               ? (uint32_t)operand(t, ins, 1)
+                               ? (uint32_t)operand(t, ins, first + 1)
                                : (b->threads + WARP_SIZE - 1) / WARP_SIZE * WARP_SIZE;
     const uint32_t odd = count - b->threads; /* lanes that the last warp does not have */
     if (id >= BARRIERS || count == 0 || count % WARP_SIZE != 0)
@@ -50,13 +65,15 @@ static void arrive(struct thread *t, const struct ins *ins, bool waits) {
              bar->expected, count);
     bar->expected = count;
     bar->arrived++;
+    bar->any = bar->any || (reduces(ins) && predicate(t, ins, ins->operands - 1u));
     if (waits) {
         t->state = AT_BARRIER;
         t->phase_at = id;
     }
     if (bar->arrived == count || (operands < 2 && bar->arrived == count - odd)) {
+        give_result(b, id);
         release(b, AT_BARRIER, id);
-        *bar = (struct named_barrier){0, 0};
+        *bar = (struct named_barrier){0};
     }
 }
 
@@ -142,6 +159,7 @@ const struct op control_ops[] = {
     {"bar.cta.sync", T_ANY, MEMORY, bar_sync},
     {"barrier.sync", T_ANY, MEMORY, bar_sync},
     {"barrier.cta.sync", T_ANY, MEMORY, bar_sync},
+    {"bar.red", T_PRED, MEMORY, bar_sync},
     {"bar.arrive", T_ANY, MEMORY, bar_arrive},
     {"barrier.arrive", T_ANY, MEMORY, bar_arrive},
     {"barrier.cta.arrive", T_ANY, MEMORY, bar_arrive},

@@ -40,7 +40,7 @@ struct small_copy {
 struct thread {
     uint64_t *reg;
     const struct ins *pc;
-    const uint8_t *busy; /* slots of products in flight; NULL: none */
+    const uint8_t *busy; /* its warp's, while products are in flight; else NULL */
     enum state state;
     uint32_t lane, number, mask; /* mask: the lanes that it waits for */
     struct warp *warp;
@@ -60,31 +60,34 @@ struct warp {
     struct thread *thread;   /* 32, fewer in the last warp */
     uint32_t lanes, waiting; /* waiting: lanes that are AT_WARP */
     struct warpgroup *group;
+    uint8_t *busy;       /* by slot: registers of products that it has not waited for */
+    uint32_t open_batch; /* the number of wgmma.commit_group that it has passed */
 };
 
 /* Registers of a product in flight: its sums, and operand A. */
 enum { BUSY_SUM = 1, BUSY_A = 2 };
 
-/* A product of wgmma in flight. */
+/* A product of wgmma in flight. Each warp commits it and waits for it by itself. */
 struct product {
     const struct ins *ins;
     uint64_t a, b, since;
     bool adds, executed;
-    uint32_t group;
+    uint32_t batch[GROUP_WARPS]; /* of each warp */
+    unsigned waited;             /* bits of the warps that have waited for it */
 };
 
 struct warpgroup {
     struct block *block;
     struct thread *thread; /* 128 */
+    struct warp *warp;     /* 4 */
     uint32_t waiting;
-    uint8_t *busy; /* by slot */
     struct product *product;
     size_t products, room;
-    uint32_t open_group;
 };
 
 struct named_barrier {
     uint32_t arrived, expected;
+    bool any; /* bar.red.or: whether a thread said yes */
 };
 
 enum { SHADOW_WRITTEN = 1, SHADOW_PENDING = 2, SHADOW_BARRIER = 4 };

@@ -132,12 +132,14 @@ static void make_groups(struct block *b) {
         const uint32_t left = b->threads - w * WARP_SIZE;
         b->warp[w] = (struct warp){.thread = b->thread + w * WARP_SIZE,
                                    .lanes = left < WARP_SIZE ? left : WARP_SIZE,
-                                   .group = g};
+                                   .group = g,
+                                   .busy = b->warp[w].busy};
+        memset(b->warp[w].busy, 0, b->cluster->launch->code->slots);
         g->block = b;
         g->thread = b->thread + w / GROUP_WARPS * GROUP_WARPS * WARP_SIZE;
-        g->waiting = g->open_group = 0;
+        g->warp = b->warp + w / GROUP_WARPS * GROUP_WARPS;
+        g->waiting = 0;
         g->products = 0;
-        memset(g->busy, 0, b->cluster->launch->code->slots);
     }
 }
 
@@ -152,8 +154,8 @@ static void allocate_block(struct launch *l, struct block *b) {
     b->shadow = allocate(l, bytes, 1);
     b->stamp = allocate(l, bytes / GRANULE + 1, sizeof *b->stamp);
     b->by_threads = allocate(l, bytes / GRANULE + 1, sizeof *b->by_threads);
-    for (uint32_t g = 0; g <= b->warps / GROUP_WARPS; g++)
-        b->group[g].busy = allocate(l, slots, 1);
+    for (uint32_t w = 0; w < b->warps; w++)
+        b->warp[w].busy = allocate(l, slots, 1);
 }
 
 /* Shared memory that nobody has written holds NaNs of every type. */
@@ -181,10 +183,10 @@ static void make_block(struct cluster *c, struct block *b, uint32_t rank) {
 static void free_block(struct block *b) {
     for (uint32_t i = 0; b->thread && i < b->threads; i++)
         free(b->thread[i].copy);
-    for (uint32_t g = 0; b->group && g <= b->warps / GROUP_WARPS; g++) {
-        free(b->group[g].busy);
+    for (uint32_t w = 0; b->warp && w < b->warps; w++)
+        free(b->warp[w].busy);
+    for (uint32_t g = 0; b->group && g <= b->warps / GROUP_WARPS; g++)
         free(b->group[g].product);
-    }
     free(b->thread);
     free(b->warp);
     free(b->group);

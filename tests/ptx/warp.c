@@ -79,7 +79,6 @@ void go_on_group(struct thread *t, const struct ins *ins) {
     for (uint32_t i = 0; i < GROUP_WARPS * WARP_SIZE; i++) {
         g->thread[i].state = READY;
         g->thread[i].pc = ins + 1;
-        g->thread[i].busy = g->products > 0 ? g->busy : NULL;
     }
     g->waiting = 0;
 }

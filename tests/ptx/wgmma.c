@@ -247,40 +247,58 @@ static void execute(struct warpgroup *g, struct product *p) {
 }
 
 /* In the order of their start. */
-static void execute_all(struct warpgroup *g, uint32_t before_group) {
+static void execute_all(struct warpgroup *g) {
     for (size_t i = 0; i < g->products; i++)
-        if (g->product[i].group < before_group && !g->product[i].executed)
+        if (!g->product[i].executed)
             execute(g, &g->product[i]);
 }
 
 /* ---- instructions ---- */
 
-static void mark_busy(struct warpgroup *g, const struct ins *ins) {
-    for (unsigned i = 0; i < ins->first[1]; i++)
-        g->busy[ins->arg[i]] |= BUSY_SUM;
-    for (unsigned i = ins->first[1]; has_registers(ins) && i < ins->first[2]; i++)
-        g->busy[ins->arg[i]] |= BUSY_A;
+static uint32_t number_in_group(const struct warp *w) {
+    return (uint32_t)(w - w->group->warp);
 }
 
-/* Registers of products that have been waited for are free again. */
-static void retire(struct thread *t, struct warpgroup *g, uint32_t before_group) {
-    size_t kept = 0;
+static bool is_owed(const struct product *p, uint32_t warp) {
+    return (p->waited >> warp & 1) == 0;
+}
+
+/* Marks the registers of the products that a warp has not waited for, in all its lanes. */
+static void mark_busy(struct warp *w) {
+    const struct warpgroup *g = w->group;
+    bool any = false;
     for (size_t i = 0; i < g->products; i++) {
-        struct product *p = &g->product[i];
-        if (p->group >= before_group) {
-            g->product[kept++] = *p;
+        const struct ins *ins = g->product[i].ins;
+        if (!is_owed(&g->product[i], number_in_group(w)))
             continue;
-        }
-        const struct descriptor da = operand_a(t, p), db = operand_b(t, p);
-        if (!has_registers(p->ins))
-            check_unchanged(t, p->ins, &da, p->since);
-        check_unchanged(t, p->ins, &db, p->since);
-        for (unsigned a = 0; a < p->ins->first[2]; a++)
-            g->busy[p->ins->arg[a]] = 0;
+        any = true;
+        for (unsigned a = 0; a < ins->first[1]; a++)
+            w->busy[ins->arg[a]] |= BUSY_SUM;
+        for (unsigned a = ins->first[1]; has_registers(ins) && a < ins->first[2]; a++)
+            w->busy[ins->arg[a]] |= BUSY_A;
     }
-    g->products = kept;
+    for (uint32_t l = 0; l < w->lanes; l++)
+        w->thread[l].busy = any ? w->busy : NULL;
+}
+
+/* A warp has waited for a product: its registers are free again. */
+static void retire(struct thread *t, struct product *p) {
+    const struct descriptor da = operand_a(t, p), db = operand_b(t, p);
+    if (!has_registers(p->ins))
+        check_unchanged(t, p->ins, &da, p->since);
+    check_unchanged(t, p->ins, &db, p->since);
+    for (unsigned a = 0; a < p->ins->first[2]; a++)
+        t->warp->busy[p->ins->arg[a]] = 0;
+    p->waited |= 1u << number_in_group(t->warp);
+}
+
+/* Forgets the products that all warps have waited for. */
+static void forget_products(struct warpgroup *g) {
+    size_t kept = 0;
     for (size_t i = 0; i < g->products; i++)
-        mark_busy(g, g->product[i].ins);
+        if (g->product[i].waited != (1u << GROUP_WARPS) - 1)
+            g->product[kept++] = g->product[i];
+    g->products = kept;
 }
 
 static bool is_same_in_group(const struct warpgroup *g, const struct ins *ins, unsigned i) {
@@ -318,15 +336,17 @@ static void start(struct thread *t, const struct ins *ins) {
                           .a = operand(t, ins, 1),
                           .b = operand(t, ins, 2),
                           .adds = predicate(t, ins, 3),
-                          .since = launch_of(t)->time,
-                          .group = g->open_group};
+                          .since = launch_of(t)->time};
     const struct descriptor da = operand_a(t, p), db = operand_b(t, p);
     if (!has_registers(ins))
         check_operand(t, ins, &da);
     check_operand(t, ins, &db);
-    mark_busy(g, ins);
+    for (uint32_t w = 0; w < GROUP_WARPS; w++) {
+        p->batch[w] = g->warp[w].open_batch;
+        mark_busy(&g->warp[w]);
+    }
     if (dice(launch_of(t), 2) == 0)
-        execute_all(g, UINT32_MAX);
+        execute_all(g);
     go_on_group(t, ins);
 }
 
@@ -335,22 +355,32 @@ static void fence(struct thread *t, const struct ins *ins) {
     t->fenced = true;
 }
 
+/* A warp commits and waits by itself: the other warps of its group may be behind it. */
 static void commit(struct thread *t, const struct ins *ins) {
-    if (!gather_group(t, ins))
+    if (!gather_warp(t, ins))
         return;
-    t->warp->group->open_group++;
-    go_on_group(t, ins);
+    t->warp->open_batch++;
+    go_on(t, ins, UINT32_MAX);
 }
 
 static void wait_group(struct thread *t, const struct ins *ins) {
     struct warpgroup *g = t->warp->group;
-    if (!gather_group(t, ins))
+    const uint32_t warp = number_in_group(t->warp), open = t->warp->open_batch;
+    if (!gather_warp(t, ins))
         return;
     const uint32_t newest = (uint32_t)operand(t, ins, 0);
-    const uint32_t before = g->open_group > newest ? g->open_group - newest : 0;
-    execute_all(g, before);
-    retire(t, g, before);
-    go_on_group(t, ins);
+    const uint32_t before = open > newest ? open - newest : 0;
+    for (size_t i = 0; i < g->products; i++) {
+        struct product *p = &g->product[i];
+        if (p->batch[warp] >= before || !is_owed(p, warp))
+            continue;
+        if (!p->executed)
+            execute(g, p);
+        retire(t, p);
+    }
+    forget_products(g);
+    mark_busy(t->warp);
+    go_on(t, ins, UINT32_MAX);
 }
 
 const struct op wgmma_ops[] = {

@@ -64,7 +64,7 @@ done
 kill -TERM "$pid"
 wait "$pid"
 is "stopped in its first line: exit 1" $? 1
-is "and one sentence" "$(said | grep -v '^opening\|no database at')" \
+is "and one sentence" "$(said | grep -v '^opening\|no database at\|the CPU BLAS of this machine')" \
     "gemmtune: stopped after 0 of 1 lines"
 "$GEMMTUNE" bench f32-nn-64x64x64 --device 0 --overhead >"$TMPDIR/out" 2>"$TMPDIR/err" &
 pid=$!
@@ -148,6 +148,14 @@ bench f32-tn-9x17x20,batch=5,sa=400,sb=0 f64-nt-8x12x16,lda=20,batch=3,ldc=40,sc
 is "batches: both libraries are right" "$(lines outcome | sort -u)" correct
 is "batches: and both take part" \
     "$(lines note | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 4
+# Groups and masks: cuBLAS gets the sizes on the host, in one call where rows are aligned.
+bench bf16-nn-100x24x40,groups=7,beta f32-nn-20x24x16,batch=4,masked,sb=0 \
+    bf16-tn-100x24x40,groups=7 --json --against cublas --spread zipf
+is "rows: cuBLAS is right, in one call or in a call for each group" "$(lines outcome baseline_is |
+    sed 's/cuBLAS 13.1.0, [a-z]*, //')" "correct|one call, sizes on the host
+correct|one call, sizes on the host
+correct|a call for each group, sizes on the host"
+is "rows: nothing was left out" "$(lines note | grep -c "left out")" 0
 # Epilogues: one that cublasLt has, others as a kernel behind the product. A C of 16 bits holds
 # the rounded sum in between.
 bench f32-nn-24x20x36,epi=bias_relu f16-nt-33x24x16,epi=swiglu bf16-tn-17x19x33,epi=gelu \
@@ -300,6 +308,8 @@ is "call costs of two problems: exit 0" "$code" 0
 is "call costs: every call with its interval; cuBLAS has none for i32" "$(calls)" \
     "$one 1 driver launch gemmtune_execute gemmtune_gemm cublas cublaslt
 i32-nn-8x8x8 1 driver launch gemmtune_execute gemmtune_gemm"
+bench f32-nn-24x20x36,groups=3 --overhead --csv
+is "call costs: groups are refused" "$code" 3
 GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --overhead --csv
 has "call costs: what is not installed is a sentence" "$(cat "$TMPDIR/out")" "cublas,*not installed"
 exit "$bad"

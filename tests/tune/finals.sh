@@ -65,27 +65,22 @@ is "at a lower one it is wide" "$(stored "$TMPDIR/low.db" "clock=0.9@1")" "1|1|1
 export FAKE_CUDA_DEVICE=gtx1050-3gb FAKE_NVRTC_VERSION=12.9
 long=f64-nn-128x128x128
 
-# falling DB SCRIPT: the winner of all twenty, in the order of $seed
+# falling DB SCRIPT: the winner of all twenty
 falling() {
     FAKE_CUDA_SCRIPT=$2 tune --db "$1" --templates "$families" --effort full --family plain \
-        --seed "$seed" "$long" || echo "exit $?"
+        "$long" || echo "exit $?"
     sql "$1" "SELECT point FROM subject s JOIN record r ON r.subject = s.id WHERE rank = 0"
 }
-# good DB: the number of the first point that is as fast as any, give or take 1 %
-good() {
-    sql "$1" "WITH t AS (SELECT s.id, median_ns FROM trial t JOIN subject s ON s.id = t.subject)
-              SELECT min(id) FROM t WHERE median_ns <= 1.01 * (SELECT min(median_ns) FROM t)"
+# before_best DB: how many samples were taken before the trial of the first point that is as fast as
+# any, give or take 1 %
+before_best() {
+    sql "$1" "SELECT sum(json_array_length(samples)) FROM trial WHERE id <
+                  (SELECT min(id) FROM trial
+                   WHERE median_ns <= 1.01 * (SELECT min(median_ns) FROM trial))"
 }
-# In an order that begins with such a point, none is tried before the clock falls.
-seed=0 place=0
-while [ "$place" -lt 5 ] && [ "$seed" -lt 20 ]; do
-    rm -f "$TMPDIR/steady.db"
-    seed=$((seed + 1))
-    steady=$(falling "$TMPDIR/steady.db" "noted=1")
-    place=$(good "$TMPDIR/steady.db")
-done
-# A trial takes about ten measurements: the clock falls half-way to that point.
-winner=$(falling "$TMPDIR/falling.db" "clock=0.4@$((6 * place));noted=1")
+steady=$(falling "$TMPDIR/steady.db" "noted=1")
+# A trial takes some measurements beside its samples: the clock falls before that point's turn.
+winner=$(falling "$TMPDIR/falling.db" "clock=0.4@$(before_best "$TMPDIR/steady.db");noted=1")
 is "who was tried at a lower clock wins all the same" "$(sql "$TMPDIR/steady.db" "
     WITH t AS (SELECT point, median_ns FROM trial t JOIN subject s ON s.id = t.subject)
     SELECT max(median_ns) <= 1.01 * (SELECT min(median_ns) FROM t)

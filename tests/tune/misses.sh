@@ -21,7 +21,7 @@ echo "900 another-device f32-nn-64x64x64" >>"$GEMMTUNE_MISSES"
 "$GEMMTUNE" tune --device 0 --from-misses "$GEMMTUNE_MISSES" --family naive --effort quick \
     >"$TMPDIR/said" 2>&1
 is "the miss is tuned" $? 0
-has "and counted" "$(cat "$TMPDIR/said")" "1 lines of this device, 1 problems; 1 of others"
+has "and counted" "$(cat "$TMPDIR/said")" "1 line of this device, 1 problem; 1 of others"
 has "lookup expects no loss then" \
     "$("$GEMMTUNE" lookup f32-nn-512x384x256 --device 0)" "loss     0 % expected"
 

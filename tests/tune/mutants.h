@@ -53,9 +53,11 @@ struct mutant {
 #define BUNDLE_DIRECT BUNDLE_OF("0", "1")
 #define BUNDLE_STORES BUNDLE_OF("1", "0")
 #define BUNDLE_CLOSE  "PRODUCTS=4 TM=4 TN=2 SPREAD=0 SHARE=0 PAD=0 GATHER=0 UNROLL_K=4"
-#define BUNDLE_SHAPE  "-5x9x7"
 #define BUNDLE_MUTANT(name, types, point, was, now)                                        \
     { "bundle_" name, "bundle", types, point, was, now }
+#define SERIES_MUTANT(name, types, was, now)                                               \
+    { "series_" name, "series", types, "VECTOR=0 MR=4 NV=0 AHEAD=1 UNROLL_K=4", was, now }
+#define SMALL_SHAPE "-5x9x7" /* of batches of small products */
 #define GRID_MUTANT(name, more)                                                            \
     {                                                                                      \
         "grid_" name, "naive", "f32-nn,batch=5", NAIVE, "GT_PRODUCT();",                   \

@@ -23,12 +23,17 @@ trial triple f32@split-nt-70x130x100,beta "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=
 # Vectors across k: pairs of rows, patches of columns, both cut off at the edges.
 trial triple f32@split-tn-67x137x75,lda=68,ldb=140 \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16"
-trial triple f32@split-tt-67x137x75,beta \
+trial triple f32@bf16x3-tt-67x137x75,beta \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16 REPACK=3 SPLIT=2"
+trial triple f32@bf16x3-nn-67x137x75,ldb=140 \
+    "ENGINE=1 BM=64 BN=64 KBYTES=128 WM=16 WN=64 VA=4 VB=16"
 trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
-# More tiles than units, so that blocks have several in turn.
-trial wgmma bf16-nt-768x192x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
-trial wgmma bf16-nt-768x192x136 \
+# More tiles than units, so that blocks have several in turn: equal shares of 140 tiles, then 132
+# whole ones. Tiles of five parts, which meet in any order.
+trial wgmma bf16-nt-1088x256x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1 TAIL=1"
+trial wgmma i8-nn-130x80x400,beta "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 SWAP=1 RS=1 TAIL=1"
+# The same with the tiles of two products.
+trial wgmma bf16-nt-380x192x136,batch=2 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
 # Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
 trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
@@ -38,7 +43,7 @@ trial wgmma i8-nn-45x81x147 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=3 SWAP=1 
 trial wgmma e4m3@promoted-nt-40x32x1152 "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 STORE=1"
 trial wgmma e5m2=f32@promoted-nn-40x80x304 \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
-trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
+trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1"
 # X from registers: both orders of a thread's rows, a fragment and more, one slab and more;
 # boxes of C that turn two rows of X to a row.
 trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
@@ -69,9 +74,14 @@ trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPAC
 # Batches of small products: more groups than blocks, so that the ring turns round.
 thin=f32-nn-4x4x512,batch=1100
 turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
-trial pipeline $thin "$turns BULK=0"
-trial pipeline $thin "$turns BULK=1"
-trial pipeline f16-nt-24x20x40,batch=33 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+# One with a B that is copied once to each stage, one with a pointer for each matrix.
+trial pipeline $thin,sb=0 "$turns BULK=0"
+trial pipeline $thin,pointers,align=16 "$turns BULK=1"
+# Pieces of 16 bytes, and single elements of rows with padding.
+trial bundle f32-tn-8x12x5,batch=45,pointers,align=16,beta "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
+trial bundle f16-nn-9x8x9,batch=33,pointers,lda=12,ldc=10 "SHARE=1 GATHER=1 TM=5 TN=5"
+trial pipeline f16-nt-21x20x7,batch=33,pointers "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+trial pipeline f64-tn-17x12x15,batch=9,ldb=16,ldc=14 "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
@@ -81,9 +91,10 @@ trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=re
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
     "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=1 REDUCE=0"
-# A matrix that comes through the boxes of C, in two places and in four; a transposed one.
+# A matrix that comes through the boxes of C, in two places and in four; a transposed one. In
+# a batch a product's last boxes would reach into the next one.
 trial wgmma 'bf16-nt-72x264x72,epi=bias_swiglu' "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
-trial wgmma 'bf16-nt-72x264x72,epi=scale_rows_residual' \
+trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_rows_residual' \
     "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
@@ -92,7 +103,7 @@ trial wgmma 'bf16-nn-200x264x72,epi=bias_silu' "BM=64 BN=64 WGM=1 STAGES=2 PERSI
 if [ -n "${GT_LONG:-}" ]; then
     trial wgmma 'bf16-nn-40x48x200,epi=bias_silu' "REPACK=0 BM=64 WGM=1"
     trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
-        "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=2 REDUCE=1"
+        "BM=64 BN=16 WGM=1 GROUP=1 SWAP=0 SPLIT=3 REDUCE=1"
     trial mma 'i8-tt-65x130x71,beta,epi=b[j]:i32;d2[i,j]:i8;d2=x;d=max(x+b[j],-5)' \
         "AHEAD=1 TAIL=0 SPLIT=3"
     trial mma 'bf16-nn-40x48x200,epi=bias_gelu' ""

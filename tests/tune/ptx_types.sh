@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# ptx_types.sh - verification notices mistakes in kernels of tensor cores, in every type: zeros, a
-# dropped tail of k, a lost row and a wrong scale. The kernels are those of `mma` and `wgmma`, on the
-# software GPU. A copy of a family has the mistakes as values of one more parameter. GT_LONG=1:
-# every type.
+# ptx_types.sh - verification notices mistakes in kernels of tensor cores: zeros, a dropped tail of
+# k, a lost row and a wrong scale. The kernels are those of `mma` and `wgmma`, on the software GPU. A
+# copy of a family has the mistakes as values of one more parameter. Three types are tried, with
+# GT_LONG=1 every type.
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
@@ -22,7 +22,8 @@ mistakes='    GT_PRODUCT();
 # break_family NAME: its copy is the family "broken"; with MISTAKE=0 it is right.
 break_family() {
     rm -rf "$TMPDIR/own"
-    mkdir -p "$TMPDIR/own/broken"
+    mkdir -p "$TMPDIR/own"
+    cp -r "$GT_SRC/templates/$1" "$TMPDIR/own/broken"
     sed -e "s/\"family\": \"$1\"/\"family\": \"broken\"/" \
         -e 's/"BM": \([0-9]\)/"MISTAKE": 0, "BM": \1/' \
         -e 's/"BM": \[/"MISTAKE": [0, 1, 2, 3, 4], "BM": [/' \
@@ -53,7 +54,7 @@ wgmma="BM=64 BN=32 WGM=1 STAGES=3 GROUP=1"
 types mma "" bf16
 types wgmma "$wgmma" tf32 i8
 if [ -n "${GT_LONG:-}" ]; then
-    types wgmma "$wgmma" f16=f32 bf16 e4m3@fast e5m2+e4m3=f32@fast
+    types wgmma "$wgmma" f16=f32 bf16 e4m3@fast e4m3@promoted e5m2+e4m3=f32@fast
     types mma "" f16 tf32 i8
     FAKE_CUDA_DEVICE=l40s
     export FAKE_CUDA_DEVICE

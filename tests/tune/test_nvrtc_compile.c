@@ -52,6 +52,7 @@ struct job {
     const struct gt_family *family; /* NULL: the checking kernels */
     struct gt_point point;
     gemmtune_problem problem;
+    int64_t blocks;    /* that must fit the registers of a multiprocessor; 0: one */
     char name[64];     /* the problem's */
     char trouble[512]; /* "" when there is no error */
 };
@@ -129,8 +130,8 @@ static void judge(struct job *j, const struct gt_image *image, int64_t threads) 
         wrong = "the compiler complains";
     else if (image->registers <= 0 || image->spill_bytes < 0 || image->smem_bytes < 0)
         wrong = "registers, spills or shared memory were not told";
-    else if (image->registers * threads > REGISTERS)
-        wrong = "a block needs more registers than there are";
+    else if (image->registers * threads * (j->blocks > 1 ? j->blocks : 1) > REGISTERS)
+        wrong = "the blocks need more registers than there are";
     if (wrong)
         snprintf(j->trouble, sizeof j->trouble, "%s (%d registers, %lld threads) %.300s",
                  wrong, image->registers, (long long)threads, image->log);
@@ -270,6 +271,20 @@ static bool add_starts(const struct gt_family *f, int cc) {
     return added > 0 || f->start_count == 0;
 }
 
+/* With an epilogue as many blocks fit a multiprocessor as without one: three. */
+static void add_epilogue(void) {
+    struct job *j = &job[jobs];
+    assert_true(prepare(gt_families_find(families, "tma"), START_CC, "f32", "nt"));
+    describe(j, "f32", "nt", "96x128x64,epi=gelu");
+    assert_int_equal(gt_point_parse(&j->point,
+                                    "BM=96 BN=128 BK=16 TM=12 TN=8 STAGES=3 SPLIT=1 TAIL=2 "
+                                    "ORDER=0 REPACK=1 MINB=1 GROUP=8",
+                                    NULL),
+                     GEMMTUNE_OK);
+    j->blocks = 3;
+    jobs++;
+}
+
 static int by_number(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
@@ -356,9 +371,10 @@ static void test_every_start(void **state) {
     jobs = 0;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
-        if (f->source[GEMMTUNE_CUDA])
+        if (f->source[GEMMTUNE_CUDA]->name)
             bad += !add_starts(f, START_CC);
     }
+    add_epilogue();
     compile_all();
     assert_int_equal(bad + tell(START_CC), 0);
 }

@@ -5,6 +5,7 @@
 #define GT_TESTS_UNIT_MATCH_FAMILIES_H
 
 #include "runtime/match.h"
+#include "tests/unit/known_point.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
- * gt_build, gt_build_find and gt_image_clear below replace the library's. */
+/*
+ * plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
+ * gt_build, gt_build_find, gt_build_keeps and gt_image_clear below replace the library's.
+ */
 #ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
 #define GT_TESTS_UNIT_PLAN_DRIVER_H
 
 #include "runtime/build.h"
+#include "runtime/cuda_limits.h"
 #include "runtime/exec.h"
 
 #include "core/embed.h"
@@ -49,10 +52,14 @@ static atomic_int builds, loaded, contexts;
 static const char *bad_source;    /* a build whose source holds this fails */
 static const char *cached_source; /* a source that holds this has an image in the cache */
 
+static int64_t smem_max = 49152; /* of the next device */
+static bool refuses_maps;        /* the driver accepts no tensor map */
+
 /* With keeps_builds the cache also has the images that gt_build made. While `gate` is
  * closed, builds wait; `waiting` counts those that do. */
-static atomic_bool keeps_builds, gate_closed;
+static atomic_bool keeps_builds, gate_closed, has_no_folder;
 static atomic_int waiting, kept_count;
+static atomic_int compiles; /* builds of images that the cache did not have */
 static _Atomic(uint64_t) kept[64];
 
 /* FNV-1a. */
@@ -111,7 +118,7 @@ static inline gt_status fake_open(struct gt_gpu **out, const gemmtune_target *ta
                                         .warp = 32,
                                         .max_threads = 1024,
                                         .regs_per_block = 65536,
-                                        .smem_max = 49152,
+                                        .smem_max = smem_max,
                                         .has_f64 = true};
     atomic_fetch_add(&contexts, 1);
     return GEMMTUNE_OK;
@@ -162,6 +169,16 @@ static inline void fake_unload(struct gt_kernel *kernel) {
     free(kernel);
 }
 
+static inline gt_status fake_encode_map(struct gt_tensor_map *out, const struct gt_gpu *gpu,
+                                        const struct gt_tiling *tiling, void *memory,
+                                        struct gt_err *err) {
+    (void)gpu;
+    (void)tiling;
+    (void)memory;
+    *out = (struct gt_tensor_map){0};
+    return refuses_maps ? gt_fail(err, GEMMTUNE_EINVAL, "no map") : GEMMTUNE_OK;
+}
+
 static inline gt_status fake_launch(const struct gt_kernel *kernel,
                                     const struct gt_launch *launch,
                                     const struct gt_value_ref *args, int arg_count,
@@ -196,6 +213,8 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .load = fake_load,
      .load_also = fake_load_also,
      .unload = fake_unload,
+     .check_map = gt_cuda_check_map,
+     .encode_map = fake_encode_map,
      .launch = fake_launch},
     {.backend = GEMMTUNE_OPENCL,
      .open = fake_open,
@@ -216,8 +235,10 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     (void)driver;
     (void)device;
     atomic_fetch_add(&builds, 1);
-    if (!is_cached(source))
+    if (!is_cached(source)) {
+        atomic_fetch_add(&compiles, 1);
         wait_at_gate();
+    }
     image->log = strdup("the compiler's words");
     assert_non_null(image->log);
     image->registers = 40;
@@ -236,6 +257,10 @@ bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
     (void)driver;
     (void)device;
     return is_cached(source);
+}
+
+bool gt_build_keeps(const struct gt_driver *driver) {
+    return driver->keeps_images && !atomic_load(&has_no_folder);
 }
 
 void gt_image_clear(struct gt_image *image) {
@@ -307,7 +332,7 @@ static inline gemmtune_ctx *opened(gemmtune_backend backend) {
     const gemmtune_target target = {.backend = backend, .context = &builds};
     gemmtune_ctx *ctx;
     assert_int_equal(gemmtune_open(&ctx, db_path, &target), GEMMTUNE_OK);
-    builds = 0;
+    builds = compiles = 0;
     seen.count = 0;
     return ctx;
 }

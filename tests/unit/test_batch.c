@@ -193,6 +193,13 @@ static void test_pointers(void **state) {
                      GEMMTUNE_EUNSUPPORTED);
     assert_non_null(strstr(err.line, "has kernels for strided batches only"));
     gt_family_destroy(f);
+    f = family_of("\"batch\": \"only\", \"pointers\": 1,", "\"M\", \"1\", \"1\"", "");
+    expect(f, "f32-nn-3x4x4,batch=2,pointers,align=16", "gt_c *const *GT_RESTRICT all_c",
+           true);
+    assert_int_equal(fit_to(&fit, f, "f32-nn-30x4x4,groups=2", &err),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "has kernels for strided batches only"));
+    gt_family_destroy(f);
 }
 
 /* A family without tiles has slots of 64 rows: one more a group than 64 goes into m. A
@@ -222,22 +229,24 @@ static void test_slots(void **state) {
     gt_family_destroy(f);
 }
 
-/* Where a family walks, one launch has all slots, and its expressions say how many blocks.
- * Other batches are numbered by the grid as before. */
+/* Where a family walks, one launch has all slots or products, and its expressions say how
+ * many blocks. Pointers and operands of an epilogue are those of a product, which the grid
+ * numbers. */
 static void test_a_walk_has_one_launch(void **state) {
     static const struct {
         const char *name;
         int64_t x, y;
     } rows[] = {
-        {"f32-nn-640x4x4,groups=3", 13, 1},
+        {"f32-nn-640x4x4,groups=3", 11, 1}, /* 10 full tiles, and half one for each group */
         {"f32-nn-65x4x4,batch=3,masked", 6, 1},
-        {"f32-nn-65x4x4,batch=3", 1, 3},
+        {"f32-nn-65x4x4,batch=3", 3, 1},
+        {"f32-nn-65x4x4,batch=3,pointers,align=16", 1, 3},
         {"f32-nn-65x4x4", 1, 1},
     };
     (void)state;
     struct gt_family *f = family_of("\"batch\": \"grid\",",
                                     "\"WALK ? BATCH : 1\", \"1\", \"1\"], \"walk\": \"W == "
-                                    "8\", \"cluster\": [\"1\", \"1\", \"1\"",
+                                    "8 ? 64 : 0\", \"cluster\": [\"1\", \"1\", \"1\"",
                                     ", \"workspace\"");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_fit fit;
@@ -247,7 +256,8 @@ static void test_a_walk_has_one_launch(void **state) {
     }
     expect(f, "f32-nn-65x4x4,groups=3", "#define GT_WALK 1\n", true);
     expect(f, "f32-nn-65x4x4,groups=3", "common/batch.h", false);
-    expect(f, "f32-nn-65x4x4,batch=3", "#define GT_WALK 0\n", true);
+    expect(f, "f32-nn-65x4x4,batch=3", "#define GT_WALK 1\n", true);
+    expect(f, "f32-nn-65x4x4,batch=3,pointers,align=16", "#define GT_WALK 0\n", true);
     gt_family_destroy(f);
 }
 

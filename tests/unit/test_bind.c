@@ -42,6 +42,7 @@ static void test_built_in_values(void **state) {
         {"sizeof(ACC)", 4},
         {"FLOAT", 1},
         {"FAST", 0},
+        {"BF16X3", 0},
         {"CUDA", 1},
         {"CC", 90},
         {"CPU", 0},

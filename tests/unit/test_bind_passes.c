@@ -163,7 +163,8 @@ static void test_maps_are_cuda_s(void **state) {
     const char *why = "";
     (void)state;
     opencl.backend = GEMMTUNE_OPENCL;
-    f->source[GEMMTUNE_OPENCL] = strdup("text");
+    f->source[GEMMTUNE_OPENCL][0] =
+        (struct gt_template){strdup("toy/toy.cl"), strdup("text")};
     assert_true(gt_family_serves(f, &card, &p, NULL));
     assert_false(gt_family_serves(f, &opencl, &p, &why));
     assert_non_null(strstr(why, "tensor maps"));

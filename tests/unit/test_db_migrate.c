@@ -100,8 +100,9 @@ static void test_failure_changes_nothing(void **state) {
 
 /* ---- version 1 ---- */
 
-static gt_status accept_any(const void *row, struct gt_err *unused) {
+static gt_status accept_any(const void *row, const void *before, struct gt_err *unused) {
     (void)row;
+    (void)before;
     (void)unused;
     return GEMMTUNE_OK;
 }

@@ -84,6 +84,7 @@ static void test_narrow_types(void **state) {
     assert_true(within(gt_device_peak(&a100, row("f16")), 312e12, 0.001));
     assert_true(within(gt_device_peak(&a100, row("tf32")), 156e12, 0.001));
     assert_true(within(gt_device_peak(&a100, row("f32@split")), 52e12, 0.001));
+    assert_true(within(gt_device_peak(&a100, row("f32@bf16x3")), 104e12, 0.001));
     assert_true(within(gt_device_peak(&sxm, row("f64@residues")), 141.3e12, 0.001));
     assert_true(within(gt_device_peak(&a100, row("f64@residues")), 44.57e12, 0.001));
     assert_true(gt_device_peak(&v100, row("f32@split")) ==

@@ -27,6 +27,8 @@ static void test_rows_mean_what_the_names_say(void **state) {
          GEMMTUNE_MATH_SPLIT},
         {"f64@residues", GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,
          GEMMTUNE_MATH_RESIDUES},
+        {"f32@bf16x3", GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_BF16X3},
         {"i8", GEMMTUNE_I8, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT},
         {"e4m3", GEMMTUNE_E4M3, GEMMTUNE_E4M3, GEMMTUNE_BF16, GEMMTUNE_F32,
          GEMMTUNE_MATH_STRICT},
@@ -124,6 +126,7 @@ static void test_strict_mixes(void **state) {
     assert_ptr_equal(gt_dtype_strict(mix("tf32")), mix("f32"));
     assert_ptr_equal(gt_dtype_strict(mix("f32@split")), mix("f32"));
     assert_ptr_equal(gt_dtype_strict(mix("f64@residues")), mix("f64"));
+    assert_ptr_equal(gt_dtype_strict(mix("f32@bf16x3")), mix("f32"));
     assert_ptr_equal(gt_dtype_strict(mix("e4m3+e5m2=f16@fast")), mix("e4m3+e5m2=f16"));
     assert_ptr_equal(gt_dtype_strict(mix("e5m2@promoted")), mix("e5m2"));
     assert_ptr_equal(gt_dtype_strict(mix("i8")), mix("i8"));
@@ -163,15 +166,17 @@ static void test_depth_of_sums(void **state) {
     static const struct {
         const char *types;
         int64_t k, depth;
-    } rows[] = {{"e4m3@promoted", 4096, 128}, {"e4m3@promoted", 127, 127},
-                {"e5m2@promoted", 128, 128},  {"e4m3@promoted", 0, 0},
-                {"e4m3@fast", 4096, 4096},    {"bf16", 4096, 4096}};
+        double spread;
+    } rows[] = {{"e4m3@promoted", 8192, 128, 0.125}, {"e4m3@promoted", 127, 127, 1},
+                {"e5m2@promoted", 128, 128, 1},      {"e4m3@promoted", 0, 0, 1},
+                {"e4m3@fast", 4096, 4096, 1},        {"bf16", 4096, 4096, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         gemmtune_problem p = {.k = rows[i].k};
         assert_int_equal(gt_types_from_word(&p, rows[i].types, strlen(rows[i].types), NULL),
                          GEMMTUNE_OK);
         assert_int_equal(gt_sum_depth(&p), rows[i].depth);
+        assert_true(gt_sum_spread(&p) == rows[i].spread);
     }
 }
 
@@ -218,6 +223,10 @@ static void test_math_of_types(void **state) {
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_SPLIT, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
          GEMMTUNE_MATH_SPLIT},
+        {GEMMTUNE_MATH_BF16X3, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F32,
+         GEMMTUNE_MATH_BF16X3},
+        {GEMMTUNE_MATH_BF16X3, GEMMTUNE_BF16, GEMMTUNE_BF16, GEMMTUNE_F32,
+         GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_SPLIT, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_F64,
          GEMMTUNE_MATH_STRICT},
         {GEMMTUNE_MATH_SPLIT, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_F64,

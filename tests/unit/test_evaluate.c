@@ -3,6 +3,7 @@
  * Hidden problems: the choice of each rule, and its loss by the times of a small database.
  */
 #include "tuner/study/evaluate.h"
+#include "tests/unit/known_point.h"
 #include "tests/unit/made_up.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static struct gt_known known_of(int i) {
                          .family = gt_families_find(families, "tile"),
                          .median_ns = tried[i].ns[tried[i].winner]};
     assert_int_equal(gt_problem_from_name(&k.problem, tried[i].name, NULL), GEMMTUNE_OK);
-    assert_int_equal(gt_point_parse(&k.point, points[tried[i].winner], NULL), GEMMTUNE_OK);
+    set_known_point(&k, points[tried[i].winner]);
     (void)gt_problem_name(&k.problem, k.problem_name);
     (void)snprintf(k.device_key, sizeof k.device_key, HERE);
     (void)snprintf(k.arch, sizeof k.arch, "sm_90");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The collection of families: the built-in ones, and those of a folder. */
+#include "tests/unit/made_up.h"
 #include "tests/unit/toy_family.h"
 #include "tools/print_family.h"
 
@@ -89,14 +90,15 @@ static void test_folder(void **state) {
     make_file("toy/toy.cl", "the text", 8);
     assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_families_count(all), before + 1);
-    assert_string_equal(gt_families_find(all, "toy")->source[0], "the text");
-    assert_string_equal(gt_families_at(all, 0)->name, "bundle"); /* rank 6 */
-    assert_string_equal(gt_families_at(all, 1)->name, "pipeline");
-    assert_string_equal(gt_families_at(all, 2)->name, "toy"); /* rank 7 */
+    assert_string_equal(gt_families_find(all, "toy")->source[0]->text, "the text");
+    assert_string_equal(gt_families_at(all, 0)->name, "pipeline"); /* rank 5 */
+    assert_string_equal(gt_families_at(all, 1)->name, "series");
+    assert_string_equal(gt_families_at(all, 2)->name, "bundle");
+    assert_string_equal(gt_families_at(all, 3)->name, "toy"); /* rank 7 */
     make_file("toy/toy.cl", "newer", 5);
     assert_int_equal(gt_families_add_folder(all, folder, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_families_count(all), before + 1); /* replaced, not added */
-    assert_string_equal(gt_families_find(all, "toy")->source[1], "newer");
+    assert_string_equal(gt_families_find(all, "toy")->source[1]->text, "newer");
     make_file("toy/space.json", "{", 1);
     expect_folder_refused(all, GEMMTUNE_EPARSE, "toy/space.json:1");
     gt_families_destroy(all);
@@ -106,12 +108,49 @@ static void test_folder(void **state) {
 static char *printed(const struct gt_family *f) {
     char *text = NULL;
     size_t size = 0;
-    struct printer to = {.code = open_memstream(&text, &size)};
+    struct gt_printer to = {.code = open_memstream(&text, &size)};
     to.data = to.code;
     assert_non_null(to.code);
-    assert_true(print_family(&to, f));
+    assert_true(gt_family_print(&to, f));
     assert_int_equal(fclose(to.code), 0);
     return text;
+}
+
+static void forget_rules(struct gt_rule *rule) {
+    for (int i = 0; i < GT_RULES_MAX; i++)
+        rule[i] = (struct gt_rule){0};
+}
+
+/* The family without its pointers, whose texts `printed` compares. */
+static struct gt_family plain_members(const struct gt_family *f) {
+    struct gt_family r;
+    memcpy(&r, f, sizeof r); /* with the bytes between members */
+    r.about = NULL;
+    memset(r.source, 0, sizeof r.source);
+    for (int i = 0; i < GT_RULES_MAX; i++)
+        r.derive[i].expr = NULL;
+    forget_rules(r.require);
+    forget_rules(r.accept);
+    memset(r.align, 0, sizeof r.align);
+    r.workspace = r.walk = NULL;
+    for (int i = 0; i < GT_PASSES_MAX; i++) {
+        struct gt_pass *p = &r.pass[i];
+        p->when = p->smem = NULL;
+        memset(p->grid, 0, sizeof p->grid);
+        memset(p->block, 0, sizeof p->block);
+        memset(p->cluster, 0, sizeof p->cluster);
+    }
+    memset(r.shape, 0, sizeof r.shape);
+    r.derive_all = NULL;
+    r.refusal = NULL;
+    r.shape_all = NULL;
+    for (int i = 0; i < GT_MAPS_MAX; i++) {
+        struct gt_map *m = &r.map[i];
+        for (int j = 0; j < GT_MAP_BASES; j++)
+            m->base[j].when = NULL;
+        m->at = m->inner = m->outer = m->stride = m->box[0] = m->box[1] = m->swizzle = NULL;
+    }
+    return r;
 }
 
 /* Built-in families were parsed when the library was built. Families that are parsed now
@@ -127,11 +166,13 @@ static void test_builtin_families_from_their_folder(void **state) {
         const struct gt_family *x = gt_families_at(built_in, i);
         const struct gt_family *y = gt_families_at(read, i);
         char *of_x = printed(x), *of_y = printed(y);
+        const struct gt_family plain_x = plain_members(x), plain_y = plain_members(y);
         assert_ptr_not_equal(x, y);
+        assert_memory_equal(&plain_x, &plain_y, sizeof plain_x);
         assert_string_equal(of_x, of_y);
         for (int j = 0; j < GT_BACKENDS; j++)
-            if (x->source[j] != NULL)
-                assert_string_equal(x->source[j], y->source[j]);
+            for (int k = 0; k < GT_TEMPLATES_MAX && x->source[j][k].name != NULL; k++)
+                assert_string_equal(x->source[j][k].text, y->source[j][k].text);
         free(of_x);
         free(of_y);
     }
@@ -161,6 +202,53 @@ static void expect_same_values(const struct gt_expr *built_in, const struct gt_e
         assert_int_equal(x, y);
         *valid += status == GEMMTUNE_OK;
     }
+}
+
+/* Lists that became one function give what the lists that were parsed now give. */
+static void expect_same_lists(const struct gt_family *built_in,
+                              const struct gt_family *parsed, const gemmtune_problem *p,
+                              int *refused) {
+    static const struct gt_device h200 = MADE_UP(.arch = "sm_90", .cc = 90, .units = 132,
+                                                 .smem_max = 232448, .has_f64 = true);
+    struct gt_binding x, y;
+    unsigned state = 1;
+    for (int i = 0; i < 40; i++) {
+        int64_t values[GT_POINT_MAX], of_x[GT_SHAPE_COUNT], of_y[GT_SHAPE_COUNT];
+        for (int j = 0; j < parsed->param_count; j++)
+            values[j] =
+                parsed->param[j]
+                    .value[(uint64_t)draw(&state) % (uint64_t)parsed->param[j].count];
+        gt_bind_problem(&x, built_in, &h200, p);
+        gt_bind_problem(&y, parsed, &h200, p);
+        const gt_status status = gt_bind_values(&x, values, NULL);
+        assert_int_equal(gt_bind_values(&y, values, NULL), status);
+        if (status != GEMMTUNE_OK)
+            continue;
+        assert_memory_equal(x.value, y.value, sizeof x.value);
+        const struct gt_rule *rule_x = gt_refused(&x), *rule_y = gt_refused(&y);
+        assert_int_equal(rule_x != NULL ? rule_x - built_in->require : -1,
+                         rule_y != NULL ? rule_y - parsed->require : -1);
+        *refused += rule_x != NULL;
+        const bool shaped = gt_shape_of(of_x, &x);
+        assert_int_equal(shaped, gt_shape_of(of_y, &y));
+        if (shaped)
+            assert_memory_equal(of_x, of_y, sizeof of_x);
+    }
+}
+
+static void test_lists_as_functions(void **state) {
+    struct gt_families *built_in = builtin(), *read = builtin();
+    gemmtune_problem p;
+    int refused = 0;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-1000x300x70", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_add_folder(read, "templates", NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < gt_families_count(read); i++)
+        expect_same_lists(gt_families_at(built_in, i), gt_families_at(read, i), &p,
+                          &refused);
+    assert_true(refused > 100);
+    gt_families_destroy(built_in);
+    gt_families_destroy(read);
 }
 
 static void test_expressions_as_functions(void **state) {
@@ -197,6 +285,7 @@ int main(void) {
         cmocka_unit_test(test_builtin_families),
         cmocka_unit_test(test_builtin_families_from_their_folder),
         cmocka_unit_test(test_expressions_as_functions),
+        cmocka_unit_test(test_lists_as_functions),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
     };

@@ -8,9 +8,9 @@ static void test_a_good_family(void **state) {
     struct gt_family *f = parsed(good);
     assert_string_equal(f->name, "toy");
     assert_string_equal(f->about, "A family for tests.");
-    assert_string_equal(f->source[GEMMTUNE_CUDA], "cuda text");
-    assert_string_equal(f->source[GEMMTUNE_OPENCL], "opencl text");
-    assert_string_equal(f->source_name[GEMMTUNE_CUDA], "toy/toy.cl");
+    assert_string_equal(f->source[GEMMTUNE_CUDA]->text, "cuda text");
+    assert_string_equal(f->source[GEMMTUNE_OPENCL]->text, "opencl text");
+    assert_string_equal(f->source[GEMMTUNE_CUDA]->name, "toy/toy.cl");
     assert_string_equal(f->entry, "gemm");
     assert_int_equal(f->dtypes, gt_dtype_bit(gt_dtype_by_name("f32", 3)) |
                                     gt_dtype_bit(gt_dtype_by_name("i32", 3)));
@@ -121,8 +121,8 @@ static void test_a_family_without_parameters(void **state) {
     (void)state;
     struct gt_family *f = parsed(json);
     assert_int_equal(f->param_count, 0);
-    assert_null(f->source[GEMMTUNE_OPENCL]);
-    assert_null(f->source_name[GEMMTUNE_OPENCL]);
+    assert_null(f->source[GEMMTUNE_OPENCL]->name);
+    assert_null(f->source[GEMMTUNE_OPENCL]->text);
     assert_int_equal(f->pass_count, 1);
     assert_string_equal(gt_expr_text(f->pass[0].cluster[0]), "2");
     assert_string_equal(gt_expr_text(f->align[0]), "sizeof(A)");
@@ -174,6 +174,9 @@ static const struct {
     {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a\\\\b\"", "not a plain file name"},
     {"\"cuda\": \"toy.cl\"", "\"cuda\": \"a\\\"b\"", "not a plain file name"},
     {"\"cuda\": \"toy.cl\"", "\"vulkan\": \"toy.cl\"", "/source/vulkan"},
+    {"\"cuda\": \"toy.cl\"", "\"cuda\": [\"a.h\", \"../toy.cl\"]", "/source/cuda/1"},
+    {"\"cuda\": \"toy.cl\"", "\"cuda\": []", "/source/cuda: has 0 entries"},
+    {"\"cuda\": \"toy.cl\"", "\"cuda\": 3", "/source/cuda"},
     {"{\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"}", "{}", "at least 1"},
     {"{\"cuda\": \"toy.cl\", \"opencl\": \"toy.cl\"}", "\"toy.cl\"", "must be an object"},
     /* types and layouts */

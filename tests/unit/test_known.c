@@ -129,7 +129,7 @@ static void test_runners_up(void **state) {
     struct gt_known *loaded = NULL;
     struct gt_db *db = NULL;
     struct gt_err err = {""};
-    char path[600], key[GT_DEVICE_KEY_MAX], text[GT_POINT_TEXT_MAX];
+    char path[600], key[GT_DEVICE_KEY_MAX];
     size_t count;
     int64_t stale, run;
     (void)state;
@@ -145,10 +145,8 @@ static void test_runners_up(void **state) {
     assert_int_equal(gt_known_load(&loaded, &count, &stale, db, families, "sm_90", &err),
                      GEMMTUNE_OK);
     assert_int_equal(count, 2);
-    (void)gt_point_text(&loaded[0].point, text);
-    assert_string_equal(text, "BM=32 BN=32 SPLIT=1");
-    (void)gt_point_text(&loaded[1].point, text);
-    assert_string_equal(text, "BM=128 BN=128 SPLIT=8");
+    assert_known_point(&loaded[0], "BM=32 BN=32 SPLIT=1");
+    assert_known_point(&loaded[1], "BM=128 BN=128 SPLIT=8");
     assert_string_equal(loaded[1].problem_name, "i32-nn-512x512x512");
     assert_int_equal(loaded[1].rank, 1);
     assert_true(loaded[1].verified);
@@ -177,7 +175,7 @@ static void test_runner_up_beside_merged(void **state) {
     struct gt_db *db = NULL;
     struct gt_merge_report merged;
     struct gt_err err = {""};
-    char path[600], from[600], key[GT_DEVICE_KEY_MAX], text[GT_POINT_TEXT_MAX];
+    char path[600], from[600], key[GT_DEVICE_KEY_MAX];
     size_t count;
     int64_t stale, run;
     (void)state;
@@ -199,8 +197,7 @@ static void test_runner_up_beside_merged(void **state) {
     assert_true(loaded[0].verified);
     assert_false(loaded[1].verified);
     assert_true(loaded[2].verified);
-    (void)gt_point_text(&loaded[2].point, text);
-    assert_string_equal(text, "BM=128 BN=128 SPLIT=8");
+    assert_known_point(&loaded[2], "BM=128 BN=128 SPLIT=8");
     assert_int_equal(loaded[2].rank, 2);
     free(loaded);
     gt_db_close(db);

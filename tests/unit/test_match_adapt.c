@@ -2,7 +2,7 @@
 /* Lookups of problems whose rows the tuned kernels and the starts do not fit as they are,
  * with the built-in families and an H200. */
 #include "runtime/match.h"
-#include "tests/unit/made_up.h"
+#include "tests/unit/shipped_families.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,40 +13,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define HERE "h200"
-
-static const struct gt_device h200 =
-    MADE_UP(.name = "NVIDIA H200", .arch = "sm_90", .cc = 90, .units = 132,
-            .clock_mhz = 1980, .mem_clock_mhz = 3201, .bus_bits = 6016,
-            .l2_bytes = 62914560, .smem_max = 232448, .has_f64 = true);
-
-static struct gt_families *families;
-
-static int setup(void **state) {
-    (void)state;
-    return gt_families_create(&families, NULL) == GEMMTUNE_OK ? 0 : 1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_families_destroy(families);
-    return 0;
-}
-
-static struct gt_known known_of(const char *problem, const char *family, const char *point,
-                                double median_ns) {
-    struct gt_known k = {.verified = true,
-                         .family = gt_families_find(families, family),
-                         .median_ns = median_ns};
-    assert_non_null(k.family);
-    assert_int_equal(gt_problem_from_name(&k.problem, problem, NULL), GEMMTUNE_OK);
-    assert_int_equal(gt_point_parse(&k.point, point, NULL), GEMMTUNE_OK);
-    (void)gt_problem_name(&k.problem, k.problem_name);
-    (void)snprintf(k.device_key, sizeof k.device_key, HERE);
-    (void)snprintf(k.arch, sizeof k.arch, "sm_90");
-    return k;
-}
 
 static struct gt_choice ask(const char *problem, const struct gt_known *known,
                             size_t count) {
@@ -83,7 +49,7 @@ static void test_odd_rows(void **state) {
     (void)state;
     const struct gt_choice even = ask("f64-nn-1022x1022x1022", known, 1);
     assert_ptr_equal(even.known, &known[0]);
-    assert_true(gt_point_equal(&even.point, &known[0].point));
+    assert_true(has_known_point(&even, &known[0]));
     const struct gt_choice odd = ask("f64-nn-1021x1023x1025", known, 1);
     assert_ptr_equal(odd.known, &known[0]);
     assert_int_equal(odd.match, GEMMTUNE_MATCH_SHAPE);

@@ -38,8 +38,7 @@ static void draw_known(struct gt_known *k) {
     (void)snprintf(k->arch, sizeof k->arch, "%s", d == 3 ? "sm_61" : card.arch);
     k->family = gt_families_find(families, draw(2) ? "choosy" : "plain");
     if (strcmp(k->family->name, "choosy") == 0)
-        assert_int_equal(gt_point_parse(&k->point, draw(2) ? "V=4 W=8" : "V=1 W=8", NULL),
-                         GEMMTUNE_OK);
+        set_known_point(k, draw(2) ? "V=4 W=8" : "V=1 W=8");
     k->verified = draw(3) != 0;
     k->rank = draw(3);
     k->median_ns = 1000 + draw(100000);

@@ -3,7 +3,7 @@
  * single products serve, lessons of like kernels count most, and points beside the tuned
  * ones are offered. With the built-in families and an H200. */
 #include "runtime/match_inside.h"
-#include "tests/unit/made_up.h"
+#include "tests/unit/shipped_families.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,46 +15,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define HERE "h200"
-
-static const struct gt_device h200 =
-    MADE_UP(.name = "NVIDIA H200", .arch = "sm_90", .cc = 90, .units = 132,
-            .clock_mhz = 1980, .mem_clock_mhz = 3201, .bus_bits = 6016,
-            .l2_bytes = 62914560, .smem_max = 232448, .has_f64 = true);
-
-static struct gt_families *families;
-
-static int setup(void **state) {
-    (void)state;
-    return gt_families_create(&families, NULL) == GEMMTUNE_OK ? 0 : 1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_families_destroy(families);
-    return 0;
-}
-
-static gemmtune_problem problem_of(const char *name) {
-    gemmtune_problem p;
-    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
-    return p;
-}
-
-static struct gt_known known_of(const char *problem, const char *family, const char *point,
-                                double median_ns) {
-    struct gt_known k = {.verified = true,
-                         .problem = problem_of(problem),
-                         .family = gt_families_find(families, family),
-                         .median_ns = median_ns};
-    assert_non_null(k.family);
-    assert_int_equal(gt_point_parse(&k.point, point, NULL), GEMMTUNE_OK);
-    (void)gt_problem_name(&k.problem, k.problem_name);
-    (void)snprintf(k.device_key, sizeof k.device_key, HERE);
-    (void)snprintf(k.arch, sizeof k.arch, "sm_90");
-    return k;
-}
 
 static struct gt_query query_of(const struct gt_snapshot *s, const gemmtune_problem *p) {
     return (struct gt_query){.snapshot = s,
@@ -84,9 +44,77 @@ static int64_t value_of(const struct gt_choice *c, const char *name) {
 
 /* ---- other kinds of problems --------------------------------------------------------- */
 
+/* The answer among the families' starts and these records, on an H200. */
+static struct gt_choice answer(const char *problem, const struct gt_known *known,
+                               size_t count) {
+    const struct gt_snapshot snapshot = {
+        .families = families, .known = known, .count = count};
+    const gemmtune_problem p = problem_of(problem);
+    const struct gt_query query = query_of(&snapshot, &p);
+    struct gt_choice c;
+    assert_int_equal(gt_match(&c, &query, NULL), GEMMTUNE_OK);
+    return c;
+}
+
 #define WGMMA                                                                              \
     "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1 "    \
     "SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0"
+
+#define DMMA                                                                               \
+    "BM=128 BN=128 BK=16 WM=64 WN=32 SLICES=1 MMA_K=8 KSTEP=8 STAGES=3 VA=2 VB=2 ODD=0 "   \
+    "AHEAD=1 MINB=1 GROUP=8 TAIL=8 SPLIT=1 REDUCE=0"
+
+/* Exact products of bytes take 1010 us for the first problem on an H200 and 4160 us for the
+ * second one, strict kernels 766 and 2310. For the third one it is 14.9 and 21.5 ms. */
+static void test_strict_records_serve_residues(void **state) {
+    static const struct {
+        const char *problem, *family;
+    } rows[] = {
+        {"f64@residues-nn-1760x7000x1760", "dmma"},
+        {"f64@residues-nn-8192x8192x1024", "dmma"},
+        {"f64@residues-nn-8192x8192x8192", "remainder"},
+    };
+    const struct gt_known known = known_of("f64-nn-1760x7000x1760", "dmma", DMMA, 766000);
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_choice c = answer(rows[i].problem, &known, 1);
+        if (strcmp(c.family->name, rows[i].family) != 0)
+            fail_msg("%s: %s, %s", rows[i].problem, c.family->name, c.why);
+    }
+}
+
+/* `wgmma` has no strict kernels for 8-bit floats. A record that says so serves nobody. */
+static void test_a_record_that_its_family_denies(void **state) {
+    const struct gt_known strict =
+        known_of("e4m3-nt-4096x4096x4096", "wgmma", WGMMA, 130000);
+    struct gt_choice c;
+    (void)state;
+    assert_int_equal(ask(&c, "e4m3-nt-4096x4096x2048", &strict), GEMMTUNE_ENOTFOUND);
+    assert_int_equal(ask(&c, "e4m3@fast-nt-4096x4096x2048", &strict), GEMMTUNE_ENOTFOUND);
+}
+
+/* A problem that was tuned takes the strict kernel of the same product, if that took less
+ * time. */
+static void test_the_strict_twin_competes(void **state) {
+    struct gt_known known[] = {
+        known_of("f32@split-nn-256x256x256", "triple",
+                 "ENGINE=0 BM=16 BN=32 KBYTES=256 WM=16 WN=16 SLICES=4 STAGES=4 VA=16 "
+                 "VB=16 REPACK=0 MINB=1 GROUP=1 SPLIT=1",
+                 3800),
+        known_of("f32-nn-256x256x256", "multistage",
+                 "BM=16 BN=32 BK=64 TM=4 TN=4 STAGES=6 SLICES=4 SPLIT=1 CLUSTER=0 STREAM=0 "
+                 "VA=4 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+                 3350),
+    };
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        known[1].median_ns = i == 0 ? 3350 : 3900;
+        const struct gt_choice c = answer("f32@split-nn-256x256x256", known, 2);
+        assert_ptr_equal(c.known, &known[1 - i]);
+        assert_int_equal(c.match, GEMMTUNE_MATCH_EXACT);
+        assert_true((strstr(c.why, "in strict arithmetic") != NULL) == (i == 0));
+    }
+}
 
 /* An f16 product takes as long as a bf16 product. Other sizes of types do not. */
 static void test_like_types(void **state) {
@@ -96,7 +124,7 @@ static void test_like_types(void **state) {
     (void)state;
     assert_int_equal(ask(&c, "f16-nt-4096x4096x4096", &known), GEMMTUNE_OK);
     assert_ptr_equal(c.known, &known);
-    assert_true(gt_point_equal(&c.point, &known.point));
+    assert_true(has_known_point(&c, &known));
     assert_int_equal(ask(&c, "i8-nt-4096x4096x4096", &known), GEMMTUNE_ENOTFOUND);
     assert_int_equal(ask(&c, "f16=f32-nt-4096x4096x4096", &known), GEMMTUNE_ENOTFOUND);
 }
@@ -132,9 +160,9 @@ static double error_on(const char *problem, const struct gt_known *known, size_t
         assert_true(gt_near_classify(&near[i], &l, &known[i]));
     all.lookup = &l;
     gt_forecasts_learn(&all, near, count);
-    assert_int_equal(
-        gt_model_explain(&prediction, known->family, &h200, &p, &known->point, NULL),
-        GEMMTUNE_OK);
+    const struct gt_point point = known_point(known);
+    assert_int_equal(gt_model_explain(&prediction, known->family, &h200, &p, &point, NULL),
+                     GEMMTUNE_OK);
     const struct gt_forecast o = {.family = known->family, .kind = -1};
     return gt_forecast_error(&all, &o, &prediction);
 }
@@ -142,8 +170,9 @@ static double error_on(const char *problem, const struct gt_known *known, size_t
 static double predicted_ns(const char *problem, const char *family, const char *point) {
     const struct gt_known k = known_of(problem, family, point, 1);
     struct gt_prediction prediction;
+    const struct gt_point pairs = known_point(&k);
     assert_int_equal(
-        gt_model_explain(&prediction, k.family, &h200, &k.problem, &k.point, NULL),
+        gt_model_explain(&prediction, k.family, &h200, &k.problem, &pairs, NULL),
         GEMMTUNE_OK);
     return prediction.ns;
 }
@@ -187,6 +216,9 @@ static void test_smaller_tile(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_like_types),
+        cmocka_unit_test(test_strict_records_serve_residues),
+        cmocka_unit_test(test_a_record_that_its_family_denies),
+        cmocka_unit_test(test_the_strict_twin_competes),
         cmocka_unit_test(test_single_for_batch),
         cmocka_unit_test(test_like_parts),
         cmocka_unit_test(test_smaller_tile),

@@ -26,11 +26,10 @@ static void fill(size_t count, int order) {
                                 : order == 0 ? (double)(state >> 16 & 31)
                                              : (double)at / 10;
         known[i].rank = order == 0 ? (int)(state >> 24 & 3) : 0;
-        near[i] = (struct gt_near){.known = &known[i],
-                                   .preference = order == 0
-                                                     ? (enum gt_preference)(state >> 28 & 3)
-                                                     : GT_OTHER_HERE,
-                                   .distance = distance};
+        near[i] = (struct gt_near){
+            .known = &known[i],
+            .preference = order == 0 ? (enum gt_preference)(state >> 28 & 3) : GT_OTHER_KEY,
+            .distance = distance};
         sorted[i] = near[i];
     }
     gt_near_select(sorted, count, count);

@@ -43,14 +43,11 @@ static void make_known(struct gt_known *k, int i, bool verified, int rank) {
     memset(k, 0, sizeof *k);
     (void)snprintf(name, sizeof name, "i32-nn-%dx512x512", 10000 + i);
     assert_int_equal(gt_problem_from_name(&k->problem, name, NULL), GEMMTUNE_OK);
-    assert_int_equal(
-        gt_point_parse(&k->point,
-                       rank == 0 ? "BM=32 BN=32 SPLIT=1" : "BM=128 BN=128 SPLIT=1", NULL),
-        GEMMTUNE_OK);
     (void)gt_problem_name(&k->problem, k->problem_name);
     gt_device_key(&card, k->device_key);
     (void)snprintf(k->arch, sizeof k->arch, "%s", card.arch);
     k->family = gt_families_find(families, "deep");
+    set_known_point(k, rank == 0 ? "BM=32 BN=32 SPLIT=1" : "BM=128 BN=128 SPLIT=1");
     k->verified = verified;
     k->rank = rank;
     k->median_ns = 5000;

@@ -469,6 +469,119 @@ static void test_streams(void **state) {
     assert_true(uneven.term_ns[GT_TERM_FMA] > p.term_ns[GT_TERM_FMA]);
 }
 
+/* 100 products in groups of 4: with a block a group, each does the slabs of one group. With
+ * fewer blocks, each goes from group to group, and the whole takes as long as the work of
+ * the busiest unit. */
+static void test_groups_of_products(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-64x64x64", "W=64 R=64 Z=1");
+    (void)state;
+    facts.products = 100;
+    facts.shape[GT_SHAPE_PRODUCTS] = 4;
+    facts.blocks = 25;
+    const struct gt_prediction many = reckoned(&facts, &card, &gt_costs_h200);
+    check_sound(&many);
+    assert_int_equal(many.slabs, 8);
+    facts.blocks = 5;
+    const struct gt_prediction few = reckoned(&facts, &card, &gt_costs_h200);
+    check_sound(&few);
+    assert_int_equal(few.slabs, 5 * 8);
+    /* 20 units: two of the 25 blocks, or one of the 5 */
+    assert_near(few.term_ns[GT_TERM_L2], many.term_ns[GT_TERM_L2] / 2 * 5, 1e-6);
+}
+
+/* Behind pointers, a product has three pointers to read, and a block waits for its own ones
+ * before it asks for matrices. */
+static void test_pointers(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-64x64x64", "W=64 R=64 Z=1");
+    (void)state;
+    facts.products = facts.groups = facts.blocks = card.units; /* one round */
+    facts.rows = 64 * facts.products;
+    const struct gt_prediction strided = reckoned(&facts, &card, &gt_costs_h200);
+    facts.pointers = true;
+    const struct gt_prediction behind = reckoned(&facts, &card, &gt_costs_h200);
+    const double bytes = 3 * 64 * 64 * 4; /* of a product */
+    assert_near(behind.term_ns[GT_TERM_DRAM] / strided.term_ns[GT_TERM_DRAM],
+                (bytes + 24) / bytes, 1e-9);
+    assert_near(behind.term_ns[GT_TERM_ENDS] - strided.term_ns[GT_TERM_ENDS],
+                gt_costs_h200.memory_ns, 1e-6);
+}
+
+/* The first block of a second round costs a beginning, unless the blocks of a round compute
+ * for longer than that. */
+static void test_later_rounds(void **state) {
+    struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
+    struct gt_costs costs = gt_costs_h200;
+    (void)state;
+    facts.blocks = reckoned(&facts, &card, &costs).resident * card.units + 1;
+    const struct gt_prediction brief = reckoned(&facts, &card, &costs);
+    assert_int_equal(brief.waves, 2);
+    costs.again_ns = 1e6; /* far longer than a round of these blocks */
+    const double once = reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS];
+    costs.again_ns *= 2;
+    assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS] - once, 1e6, 1e-6);
+    costs.again_ns = 1; /* far shorter */
+    const double hidden = reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS];
+    costs.again_ns *= 2;
+    assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS], hidden, 1e-6);
+}
+
+/* The blocks of a walk go through the tiles of all groups, about as fast as through those
+ * of one product of as many rows. */
+static void test_a_walk_over_groups(void **state) {
+    static const char point[] = "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 "
+                                "PERSIST=1 PINGPONG=0 MINB=1 SPLIT=1 REDUCE=0 TAIL=0 "
+                                "REPACK=0 SWAP=0 STORE=1 RS=0";
+    const struct gt_family *wgmma = gt_families_find(families, "wgmma");
+    const struct gt_device d = hopper();
+    (void)state;
+    const struct gt_prediction one =
+        predicted(wgmma, &d, "bf16-nn-65536x1536x2048", point, NULL);
+    const struct gt_prediction groups =
+        predicted(wgmma, &d, "bf16-nn-65536x1536x2048,groups=128", point, NULL);
+    check_sound(&groups);
+    assert_int_equal(groups.blocks, 132);
+    /* 256 full tiles of 256 rows, 64 that stand for the ends of groups; 6 side by side */
+    assert_int_equal(groups.slabs, (256 + 64) * 6 / 66 * 32 + 32);
+    assert_true(groups.ns > one.ns && groups.ns < 2 * one.ns);
+    /* Groups that are smaller than a tile have one each. */
+    const struct gt_prediction thin =
+        predicted(wgmma, &d, "bf16-nn-1024x1536x2048,groups=128", point, NULL);
+    assert_int_equal(thin.slabs, 128 * 6 / 66 * 32 + 32);
+}
+
+/* Slots of a group share its B. So forecasts of walks over groups of one size are not far
+ * from times that were measured on an H200. */
+static void test_groups_that_were_measured(void **state) {
+    static const char rest[] = " WGN=1 PINGPONG=0 PERSIST=1 SPLIT=1 REDUCE=0 TAIL=0 "
+                               "REPACK=0 SWAP=0 STORE=1 RS=0";
+    static const struct {
+        const char *name, *point;
+        double us;
+    } rows[] = {
+        {"bf16-nn-65536x1536x2048,groups=128",
+         "BM=128 BN=256 WGM=2 STAGES=4 CM=2 CN=1 GROUP=8 MINB=1", 556.6},
+        {"bf16-nn-65536x2048x768,groups=128",
+         "BM=128 BN=256 WGM=2 STAGES=4 CM=2 CN=1 GROUP=8 MINB=1", 310.1},
+        {"bf16-nn-8192x14336x4096,groups=8",
+         "BM=128 BN=256 WGM=2 STAGES=4 CM=1 CN=2 GROUP=8 MINB=1", 1196.6},
+        {"bf16-nn-4096x1408x2048,groups=64",
+         "BM=64 BN=128 WGM=1 STAGES=4 CM=1 CN=1 GROUP=8 MINB=2", 101.7},
+        {"bf16-nn-1024x1536x2048,groups=128",
+         "BM=64 BN=256 WGM=1 STAGES=5 CM=1 CN=1 GROUP=8 MINB=1", 194.5},
+    };
+    const struct gt_family *wgmma = gt_families_find(families, "wgmma");
+    const struct gt_device d = hopper();
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char point[GT_POINT_TEXT_MAX];
+        snprintf(point, sizeof point, "%s%s", rows[i].point, rest);
+        const struct gt_prediction p = predicted(wgmma, &d, rows[i].name, point, NULL);
+        check_sound(&p);
+        assert_near(p.ns, rows[i].us * 1e3, rows[i].us * 1e3 * 0.25);
+        assert_true(p.least_ns < rows[i].us * 1e3);
+    }
+}
+
 /* A block's end costs what it writes; a warp alone waits for itself, several for each
  * other. */
 static void test_ends_and_stalls(void **state) {
@@ -497,13 +610,25 @@ static void test_ends_and_stalls(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clusters),        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_ends_and_stalls), cmocka_unit_test(test_occupancy),
-        cmocka_unit_test(test_waves),           cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_traffic),         cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_bad_shapes),      cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_every_start),     cmocka_unit_test(test_the_ladder),
-        cmocka_unit_test(test_words),           cmocka_unit_test(test_what_clusters_cost),
+        cmocka_unit_test(test_clusters),
+        cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_ends_and_stalls),
+        cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_waves),
+        cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_every_start),
+        cmocka_unit_test(test_the_ladder),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_what_clusters_cost),
+        cmocka_unit_test(test_groups_of_products),
+        cmocka_unit_test(test_pointers),
+        cmocka_unit_test(test_later_rounds),
+        cmocka_unit_test(test_a_walk_over_groups),
+        cmocka_unit_test(test_groups_that_were_measured),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

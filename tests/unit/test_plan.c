@@ -124,8 +124,8 @@ static void test_column_major_exchanges_operands(void **state) {
     close_all(ctx);
 }
 
-/* A kernel with 16-byte loads, and its stand-in for pointers that are only 4-byte aligned.
- */
+/* A kernel with 16-byte loads, and the same tile with narrower loads for pointers that are
+ * only 4-byte aligned. */
 static void test_unaligned_pointers(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
@@ -135,6 +135,7 @@ static void test_unaligned_pointers(void **state) {
         gemmtune_execute(plan, &one, at(0x1000), at(0x2000), &zero, at(0x3004), NULL, NULL),
         GEMMTUNE_OK); /* C is stored element by element */
     assert_true(seen.vectors);
+    const struct gt_launch wide = seen.launch;
     assert_int_equal(
         gemmtune_execute(plan, &one, at(0x1004), at(0x2000), &zero, at(0x3000), NULL, NULL),
         GEMMTUNE_OK);
@@ -142,6 +143,8 @@ static void test_unaligned_pointers(void **state) {
         gemmtune_execute(plan, &one, at(0x1000), at(0x2008), &zero, at(0x3000), NULL, NULL),
         GEMMTUNE_OK);
     assert_false(seen.vectors);
+    assert_memory_equal(seen.launch.grid, wide.grid, sizeof wide.grid);
+    assert_memory_equal(seen.launch.block, wide.block, sizeof wide.block);
     assert_int_equal(seen.count, 3);
     assert_int_equal(
         gemmtune_execute(plan, &one, at(0x1002), at(0x2000), &zero, at(0x3000), NULL, NULL),

@@ -278,36 +278,60 @@ static void test_default_database(void **state) {
 
 /* ---- sharing a loaded kernel ---- */
 
-static void test_share(void **state) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+/* A device of the made-up driver, and a point for it. */
+struct made_up {
+    struct gt_gpu *gpu;
     struct gt_families *families;
+    const struct gt_family *tile;
+    struct gt_point point; /* of tile */
+};
+
+static struct made_up made_up_device(void) {
+    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    struct made_up b;
+    assert_int_equal(fake_open(&b.gpu, &target, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_families_create(&b.families, NULL), GEMMTUNE_OK);
+    b.tile = gt_families_find(b.families, "tile");
+    gt_family_default(b.tile, &b.point);
+    return b;
+}
+
+static void made_up_clear(struct made_up *b) {
+    gt_families_destroy(b->families);
+    fake_close(b->gpu);
+}
+
+static gt_status create(struct gt_exec **out, const struct made_up *b, const char *name,
+                        char **log, struct gt_err *err) {
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    return gt_exec_create(out, b->gpu, b->tile, &b->point, &p, log, err);
+}
+
+static gt_status share(struct gt_exec **out, const struct gt_exec *e, const char *name,
+                       struct gt_err *err) {
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    return gt_exec_share(out, e, &p, err);
+}
+
+static void test_share(void **state) {
+    struct made_up b = made_up_device();
     struct gt_exec *first, *second, *none;
     struct gt_exec_info info;
-    struct gt_gpu *gpu;
-    struct gt_point point;
     struct gt_err err = {""};
-    gemmtune_problem p, q;
     (void)state;
-    assert_int_equal(fake_open(&gpu, &target, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    const struct gt_family *tile = gt_families_find(families, "tile");
-    gt_family_default(tile, &point);
-    (void)gt_problem_from_name(&p, "f32-nn-64x64x64", &err);
-    (void)gt_problem_from_name(&q, "f32-nn-17x130x5", &err);
     builds = 0;
-    assert_int_equal(gt_exec_create(&first, gpu, tile, &point, &p, NULL, &err),
-                     GEMMTUNE_OK);
-    assert_int_equal(gt_exec_share(&second, first, &q, &err), GEMMTUNE_OK);
+    assert_int_equal(create(&first, &b, "f32-nn-64x64x64", NULL, &err), GEMMTUNE_OK);
+    assert_int_equal(share(&second, first, "f32-nn-17x130x5", &err), GEMMTUNE_OK);
     assert_int_equal(builds, 1);
     gt_exec_describe(second, &info);
     assert_int_equal(info.fit->passes.item[0].launch.grid[0], 2 * 9);
     assert_int_equal(info.registers, 40);
     assert_string_equal(info.log, "the compiler's words");
-    (void)gt_problem_from_name(&q, "f32-nt-17x130x5", &err);
-    assert_int_equal(gt_exec_share(&none, first, &q, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(share(&none, first, "f32-nt-17x130x5", &err), GEMMTUNE_EINVAL);
     assert_non_null(strstr(err.line, "layout nn"));
-    (void)gt_problem_from_name(&q, "i32-nn-17x130x5", &err);
-    assert_int_equal(gt_exec_share(&none, first, &q, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(share(&none, first, "i32-nn-17x130x5", &err), GEMMTUNE_EINVAL);
     assert_null(none);
     gt_exec_destroy(first);
     assert_int_equal(loaded, 1);
@@ -322,40 +346,27 @@ static void test_share(void **state) {
     gt_exec_destroy(second);
     gt_exec_destroy(NULL);
     assert_int_equal(loaded, 0);
-    gt_families_destroy(families);
-    fake_close(gpu);
+    made_up_clear(&b);
 }
 
 static void test_exec_failures(void **state) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
-    struct gt_families *families;
+    struct made_up b = made_up_device();
     struct gt_exec *e;
-    struct gt_gpu *gpu;
-    struct gt_point point;
     struct gt_err err = {""};
-    gemmtune_problem p;
     char *log;
     (void)state;
-    assert_int_equal(fake_open(&gpu, &target, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    const struct gt_family *tile = gt_families_find(families, "tile");
-    gt_family_default(tile, &point);
-    (void)gt_problem_from_name(&p, "f32-nn-64x64x64", &err);
     bad_source = "gemm";
-    assert_int_equal(gt_exec_create(&e, gpu, tile, &point, &p, &log, &err),
-                     GEMMTUNE_EBUILD);
+    assert_int_equal(create(&e, &b, "f32-nn-64x64x64", &log, &err), GEMMTUNE_EBUILD);
     bad_source = NULL;
     assert_null(e);
     assert_string_equal(log, "the compiler's words");
     free(log);
-    gpu->device.smem_max = 100;
-    assert_int_equal(gt_exec_create(&e, gpu, tile, &point, &p, &log, &err),
-                     GEMMTUNE_EINVAL);
+    b.gpu->device.smem_max = 100;
+    assert_int_equal(create(&e, &b, "f32-nn-64x64x64", &log, &err), GEMMTUNE_EINVAL);
     assert_null(log);
     assert_non_null(strstr(err.line, "family tile: "));
     assert_non_null(strstr(err.line, "(SMEM <= SMEM_MAX)"));
-    gt_families_destroy(families);
-    fake_close(gpu);
+    made_up_clear(&b);
 }
 
 int main(void) {

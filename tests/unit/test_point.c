@@ -67,6 +67,34 @@ static void test_parse_quotes_what_is_wrong(void **state) {
     assert_int_equal(gt_point_parse(&p, "x", NULL), GEMMTUNE_EPARSE);
 }
 
+/* A text is canonical when it is what its point prints. */
+static void test_canonical(void **state) {
+    static const char characters[] = "AB_012=- ,x";
+    static const char *const texts[] = {"A=1 B=-20 A_1=0", "A=-9223372036854775808",
+                                        "A0=10"};
+    char text[64], printed[GT_POINT_TEXT_MAX];
+    int canonical = 0, other = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t at = 0; at <= strlen(texts[i]); at++)
+            for (size_t c = 0; c < sizeof characters; c++) { /* the NUL as well */
+                struct gt_point p;
+                (void)snprintf(text, sizeof text, "%s", texts[i]);
+                text[at] = characters[c];
+                text[at + 1] = at + 1 < strlen(texts[i]) ? text[at + 1] : '\0';
+                const bool is = gt_point_parse(&p, text, NULL) == GEMMTUNE_OK &&
+                                (gt_point_text(&p, printed), strcmp(printed, text) == 0);
+                if (gt_point_is_canonical(text) != is)
+                    fail_msg("\"%s\"", text);
+                canonical += is;
+                other += !is;
+            }
+    assert_true(canonical > 50 && other > 200);
+    assert_true(gt_point_is_canonical(""));
+    assert_false(gt_point_is_canonical("A=1 B=2 A=3"));
+    assert_false(gt_point_is_canonical("A=9223372036854775808"));
+}
+
 static void test_a_point_can_be_full(void **state) {
     struct gt_point p = {0};
     struct gt_err err = {""};
@@ -83,6 +111,7 @@ static void test_a_point_can_be_full(void **state) {
     assert_string_equal(err.line, "no room for MORE: a point has at most 24 parameters");
     assert_int_equal(p.count, GT_POINT_MAX);
     (void)strcat(text, "MORE=1");
+    assert_false(gt_point_is_canonical(text));
     assert_int_equal(gt_point_parse(&p, text, &err), GEMMTUNE_EPARSE);
 }
 
@@ -163,6 +192,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_and_print),
         cmocka_unit_test(test_parse_quotes_what_is_wrong),
+        cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_a_point_can_be_full),
         cmocka_unit_test(test_set_and_get),
         cmocka_unit_test(test_equal_whatever_the_order),

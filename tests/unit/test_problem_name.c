@@ -117,6 +117,7 @@ static void test_words_of_types(void **state) {
         MIX("tf32=bf16", "tf32=bf16", F32, F32, BF16, F32, TF32),
         MIX("f32@split", "f32@split", F32, F32, F32, F32, SPLIT),
         MIX("f32=bf16@split", "f32=bf16@split", F32, F32, BF16, F32, SPLIT),
+        MIX("f32@bf16x3", "f32@bf16x3", F32, F32, F32, F32, BF16X3),
         MIX("f64@residues", "f64@residues", F64, F64, F64, F64, RESIDUES),
         MIX("f32@residues", "f32", F32, F32, F32, F32, STRICT),   /* speaks of f64 */
         MIX("bf16@split", "bf16", BF16, BF16, BF16, F32, STRICT), /* speaks of f32 */
@@ -152,7 +153,7 @@ static void test_words_of_types(void **state) {
 
 /* Every mix of types has one word, and the word is that mix. */
 static void test_every_mix_has_its_word(void **state) {
-    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_PROMOTED + 1 };
+    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_BF16X3 + 1 };
     (void)state;
     for (int i = 0; i < TYPES * TYPES * TYPES * TYPES * MATHS; i++) {
         gemmtune_problem p = rows(1, 1, 1), again = p;
@@ -187,7 +188,7 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32@f32@f32-nn-1x2x3", "\"f32@f32@f32\" is not <type>"},
         {"f32@f32=f32-nn-1x2x3", "\"f32@f32=f32\" is not <type>"},
         {"f16@slow-nn-1x2x3", "\"slow\" behind @ is neither a data type nor \"fast\" or "
-                              "\"promoted\" or \"split\" or \"residues\""},
+                              "\"promoted\" or \"split\" or \"bf16x3\" or \"residues\""},
         {"f32-nq-1x2x3", "layout \"nq\" is not nn, nt, tn or tt"},
         {"f32-nn", "m \"\" is not a number from 0 to 2147483647"},
         {"f32-nn-", "m \"\" is not a number"},
@@ -203,8 +204,10 @@ static void test_bad_names_are_quoted(void **state) {
                           "masked rows= sa= sb= sc= beta packed_b row_order epi="},
         {"f32-nn-1x2x3,beta,", "\"\" is none of lda="},
         {"f32-nn-1x2x3,ldd=4", "\"ldd\" is none of lda="},
-        {"f32-nn-1x2x3,lda", "\"lda\" is none of lda="},
-        {"f32-nn-1x2x3,beta=1", "\"beta\" is none of lda="},
+        {"f32-nn-1x2x3,lda", "lda needs a value, as in \"lda=16\""},
+        {"f32-nn-1x2x3,epi", "epi needs a value, as in \"epi=relu\""},
+        {"f32-nn-1x2x3,beta=1", "beta has no value"},
+        {"f32-nn-1x2x3,masked=2", "masked has no value"},
         {"f32-nn-1x2x3,lda=0", "lda \"0\" is not a number from 1 to 2147483647"},
         {"f32-nn-1x2x3,lda=", "lda \"\" is not a number"},
         {"f32-nn-1x2x3,lda=x", "lda \"x\" is not a number"},
@@ -219,7 +222,8 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32-nn-8x2x3,batch=4,rows=8", "expected_rows is 8, but no rows are grouped or"},
         {"f32-nn-8x2x3,groups=4,rows=9", "expected_rows is 9, more than the 8 of m"},
         {"f32-nn-1x2x3,epi=", "column 1 of the epilogue: expected a name, not its end"},
-        {"f32-nn-1x2x3,epi=bais,beta", "column 5 of the epilogue: expected \"=\", \":\","},
+        {"f32-nn-1x2x3,epi=bais,beta",
+         "column 5 of the epilogue: expected \"=\" (as in \"d=x+1\"), \":\","},
         {"f32-nn-1x2x3,lda=2", "lda is 2, must be 0 (packed) or at least 3"},
         {"f32-nn-1x2x3 ", "k \"3 \" is not a number"},
     };
@@ -294,7 +298,7 @@ static int64_t random_stride(uint64_t *seed) {
 /* Every option, in every combination that settles. */
 static gemmtune_problem random_batch(uint64_t *seed) {
     static const char *const epilogues[] = {NULL, "relu", "b[j]:f32;d=x+b[j]"};
-    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_PROMOTED + 1 };
+    enum { TYPES = GEMMTUNE_I32 + 1, MATHS = GEMMTUNE_MATH_BF16X3 + 1 };
     gemmtune_problem p = random_problem(seed);
     if (next_random(seed) % 2)
         p.type_b = (gemmtune_dtype)(next_random(seed) % TYPES);

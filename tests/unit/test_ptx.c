@@ -255,6 +255,12 @@ static void test_barriers(void **state) {
     refused("bar.sync 1, 40;", &warp, "barrier 1 for 40 threads");
     refused("setp.eq.u32 %p1, %tid, 0; @%p1 ret; bar.warp.sync -1;", &warp,
             "which has ended");
+    /* All 128 threads learn what one of them says, and the next time that none says so. */
+    accepted("setp.eq.u32 %p1, %tid, 77; bar.red.or.pred %p1, 1, 128, %p1; @!%p1 trap;"
+             "setp.gt.u32 %p1, %tid, 127; bar.red.or.pred %p1, 1, 128, %p1; @%p1 trap;",
+             &group);
+    refused("setp.eq.u32 %p1, %tid, 0; @%p1 bar.red.or.pred %p1, 1, 32, %p1;", &warp,
+            "nobody can go on");
     refused("setp.eq.u32 %p1, %tid, 0; @%p1 shfl.sync.idx.b32 %r1, %tid, 0, 31, -1;", &warp,
             "waits for lane");
 }

@@ -21,13 +21,14 @@
 
 struct device {
     uint64_t seed;
-    double noise;            /* standard deviation, a part of the time */
-    double outliers, far;    /* share of samples that are `far` times as long */
-    int boost;               /* rounds at the beginning ... */
-    double boosted;          /* ... that take so much of the settled time */
-    int boost_mhz, mhz;      /* clocks; 0: it has no word for them */
-    double drift;            /* by which every round is longer than the one before */
-    int throttled, zero;     /* rounds, from the fourth on, that are so; < 0: all of them */
+    double noise;         /* standard deviation, a part of the time */
+    double outliers, far; /* share of samples that are `far` times as long */
+    int boost;            /* rounds at the beginning, at a higher clock */
+    double boosted;       /* time of such a round, a part of the settled time */
+    int boost_mhz, mhz;   /* clocks; 0: the device does not tell them */
+    double drift;         /* part by which each round is longer than the last */
+    int throttled,
+        zero; /* throttled rounds, rounds of 0 ns; from the fourth on; < 0: all */
     double least_visible_ns; /* samples that are shorter come out as 0 */
 };
 

@@ -236,7 +236,7 @@ static void test_compare(void **state) {
     SAYS("compare 1050 1080 --db $/small.db --db $/large.db", "A  NVIDIA GeForce GTX 1050",
          "B  NVIDIA GeForce GTX 1080", "f32-nn-64x64x64", "tuned", "2 us", "262.1", "1 us",
          "524.3", "2  TILE_WIDTH 8->32", "tile TILE_WIDTH=16 PAD=0 DOUBLE=0", "1.1  ",
-         "f32-nn-99x99x99", "published", "1 problems in common, 1 on A only, 0 on B only",
+         "f32-nn-99x99x99", "published", "1 problem in common, 1 on A only, 0 on B only",
          "geometric mean of A/B: 2");
     SAYS("compare 1050 1080 --db $/small.db --db $/large.db --json",
          "{\"a\": {\"name\": ", "\"key\": \"nvidia-geforce-gtx-1050-",
@@ -285,7 +285,7 @@ static void test_merge(void **state) {
 static void test_doctor(void **state) {
     (void)state;
     SAYS("doctor --db $/small.db", "database", "ok", "schema", "version ", "checksums",
-         "ok", "0 rows with a wrong checksum", "1 devices, 2 records, 6 trials",
+         "ok", "0 rows with a wrong checksum", "1 device, 2 records, 6 trials",
          "stale rows");
     SAYS("doctor --db $/small.db --json", "{\"check\": \"database\", \"state\": \"ok\"");
     assert_int_equal(gemmtune("doctor --db $/small.json"), GT_EXIT_DATABASE);

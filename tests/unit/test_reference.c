@@ -53,6 +53,19 @@ static void test_openblas_says_version_and_core(void **state) {
     assert_true(says_in_a_process("libopenblas.so", ", OpenBLAS 1.2.3, core Fake", false));
 }
 
+/* OpenBLAS 0.3.21 takes a Xeon of 2023 for a Pentium 4. */
+static void test_a_core_of_old_is_warned_of(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    const bool is_newer = __builtin_cpu_supports("avx2");
+    setenv("FAKE_CORE", "Prescott", 1);
+    assert_true(says_in_a_process("libopenblas.so", "core Prescott", is_newer));
+    setenv("FAKE_CORE", "SkylakeX", 1);
+    assert_true(says_in_a_process("libopenblas.so", "core SkylakeX", false));
+    unsetenv("FAKE_CORE");
+#endif
+}
+
 static void test_no_library(void **state) {
     gemmtune_problem p;
     char what[GT_CPU_ABOUT_MAX];
@@ -70,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_blas_is_named_and_warned_of),
         cmocka_unit_test(test_openblas_says_version_and_core),
+        cmocka_unit_test(test_a_core_of_old_is_warned_of),
         cmocka_unit_test(test_no_library), /* last: it looks for a library here */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * Rivals before any is opened: their names, the environment, and the arguments that cuBLAS
  * gets for a product.
  */
-#include "tuner/bench/cublas_api.h"
+#include "tuner/bench/cublas_rows.h"
 #include "tuner/bench/rival.h"
 
 #include <setjmp.h>
@@ -98,6 +98,61 @@ static void test_shape_of_a_batch(void **state) {
     assert_int_equal(s.stride_c, 35);
 }
 
+/* cuBLAS alone has calls for arrays of pointers and for groups, and none for them with an
+ * epilogue. */
+static void test_lists(void **state) {
+    static const struct {
+        const char *problem;
+        bool has_pointers, has_rows, cublas, cublaslt;
+    } rows[] = {
+        {"f32-nn-5x7x9,batch=3", false, false, true, true},
+        {"f32-nn-5x7x9,batch=3,pointers", true, false, true, false},
+        {"f32-nn-5x7x9,batch=1,pointers", true, false, true, false},
+        {"i32-nn-5x7x9,batch=3,pointers", true, false, false, false},
+        {"bf16-nn-50x7x9,groups=3", false, true, true, false},
+        {"i8-nn-5x7x9,batch=3,masked", false, true, true, false},
+        {"i32-nn-50x7x9,groups=3", false, true, false, false},
+    };
+    const struct gt_device d = {.backend = GEMMTUNE_CUDA, .cc = 90};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_rival_cublas.serves(&d, &p), rows[i].cublas);
+        assert_int_equal(gt_rival_cublaslt.serves(&d, &p), rows[i].cublaslt);
+        assert_int_equal(gt_cublas_shape_of(&p).has_pointers, rows[i].has_pointers);
+        assert_int_equal(gt_cublas_shape_of(&p).has_rows, rows[i].has_rows);
+    }
+}
+
+/* The call with groups wants one type, and 16 bytes of alignment for tensor cores. */
+static void test_rows_in_one_call(void **state) {
+    static const struct {
+        const char *problem;
+        bool usual, pedantic;
+    } rows[] = {
+        {"bf16-nn-50x16x8,groups=3", true, false},
+        {"bf16-nn-50x16x9,groups=3", false, false},
+        {"bf16-nn-50x17x8,groups=3", false, false},
+        {"f16-nn-50x16x8,ldc=20,groups=3", false, false},
+        {"bf16-tn-56x16x8,groups=3", false, false},
+        {"bf16-tn-56x16x8,batch=3,masked", true, false},
+        {"bf16=f32-nn-50x16x8,groups=3", false, false},
+        {"i8-nn-64x16x16,groups=3", false, false},
+        {"f32-tn-50x17x9,groups=3", true, true},
+        {"f64-nn-50x17x9,groups=3", true, true},
+        {"tf32-nn-50x17x9,groups=3", false, true},
+        {"tf32-nn-50x16x8,groups=3", true, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_cublas_rows_in_one(&p, false), rows[i].usual);
+        assert_int_equal(gt_cublas_rows_in_one(&p, true), rows[i].pedantic);
+    }
+}
+
 /* Which epilogues cublasLt has, and which take a kernel behind the product. */
 static void test_epilogues(void **state) {
     static const struct {
@@ -154,6 +209,8 @@ static void test_shape_of_each_math(void **state) {
         {"tf32-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
          GT_CUBLAS_COMPUTE_TF32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, NULL},
         {"f32@split-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
+         GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, ", strict f32"},
+        {"f32@bf16x3-nn-1x1x1", GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32, GT_CUBLAS_F32,
          GT_CUBLAS_COMPUTE_F32, GT_CUBLAS_COMPUTE_F32_PEDANTIC, 0, ", strict f32"},
         {"f64@residues-nn-1x1x1", GT_CUBLAS_F64, GT_CUBLAS_F64, GT_CUBLAS_F64,
          GT_CUBLAS_F64, GT_CUBLAS_COMPUTE_F64, GT_CUBLAS_COMPUTE_F64_PEDANTIC, 0,
@@ -244,6 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_names_that_are_none),
         cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape_of_a_batch),
+        cmocka_unit_test(test_lists),         cmocka_unit_test(test_rows_in_one_call),
         cmocka_unit_test(test_epilogues),     cmocka_unit_test(test_shape),
         cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_shape_of_each_math),
         cmocka_unit_test(test_who_serves),    cmocka_unit_test(test_statuses),

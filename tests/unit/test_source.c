@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,17 +44,22 @@ static int teardown(void **state) {
     return 0;
 }
 
-static char *source_for(const char *name, const struct gt_device *d) {
+static char *source_of(const struct gt_family *f, const struct gt_point *point,
+                       const char *name, const struct gt_device *d) {
     gemmtune_problem p;
     struct gt_binding b;
-    struct gt_point point;
     char *text = NULL;
     assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
-    gt_bind_problem(&b, family, d, &p);
-    gt_family_default(family, &point);
-    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, d, &p);
+    assert_int_equal(gt_bind_point(&b, point, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_source_of(&text, &b, d, NULL), GEMMTUNE_OK);
     return text;
+}
+
+static char *source_for(const char *name, const struct gt_device *d) {
+    struct gt_point point;
+    gt_family_default(family, &point);
+    return source_of(family, &point, name, d);
 }
 
 static void expect_in_order(const char *text, const char *const *pieces) {
@@ -65,6 +71,28 @@ static void expect_in_order(const char *text, const char *const *pieces) {
         else
             at = found + strlen(*pieces);
     }
+}
+
+/* Each file of a template has a #line of its own. */
+static void test_files_of_a_template(void **state) {
+    static const char *const pieces[] = {"#line 1 \"toy/first.h\"\nthe CUDA template\n",
+                                         "#line 1 \"toy/toy.cu\"\nthe CUDA template\n",
+                                         NULL};
+    static const char one[] = "\"toy.cu\"", two[] = "[\"first.h\", \"toy.cu\"]";
+    static const char *const source[2] = {"the CUDA template\n", "the OpenCL template\n"};
+    struct gt_family *kept = family;
+    char json[2 * sizeof toy];
+    const char *at = strstr(toy, one);
+    (void)state;
+    assert_non_null(at);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - toy), toy, two, at + strlen(one));
+    assert_int_equal(gt_family_parse(&family, "toy", "toy/space.json", json, source, NULL),
+                     GEMMTUNE_OK);
+    char *text = source_for("f32-nt-64x64x64", &card);
+    expect_in_order(text, pieces);
+    free(text);
+    gt_family_destroy(family);
+    family = kept;
 }
 
 static void test_order_and_values(void **state) {
@@ -186,13 +214,40 @@ static void test_plain(void **state) {
     free(text);
 }
 
+static void expect_in_tma(const char *problem, const char *piece) {
+    static const struct gt_device h200 =
+        MADE_UP(.cc = 90, .units = 132, .smem_max = 227 * 1024);
+    struct gt_families *families;
+    struct gt_point point;
+    assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_point_parse(&point,
+                                    "BM=96 BN=128 BK=16 TM=12 TN=8 STAGES=3 SPLIT=1 TAIL=0 "
+                                    "ORDER=0 REPACK=0 MINB=1 GROUP=8",
+                                    NULL),
+                     GEMMTUNE_OK);
+    char *text = source_of(gt_families_find(families, "tma"), &point, problem, &h200);
+    if (strstr(text, piece) == NULL)
+        fail_msg("%s: no %s", problem, piece);
+    free(text);
+    gt_families_destroy(families);
+}
+
+/* A compiler warns of a macro whose text begins right behind its name. */
+static void test_lists_of_operands_begin_with_a_blank(void **state) {
+    (void)state;
+    expect_in_tma("f32-nn-96x128x64,epi=bias", "#define GT_OPERANDS , gt_op_0\n");
+    expect_in_tma("f32-nn-96x128x64,epi=bias", "#define GT_OPERAND_PARAMS , const");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_values),
+        cmocka_unit_test(test_files_of_a_template),
         cmocka_unit_test(test_types_have_names),
         cmocka_unit_test(test_sizes_are_not_in_it),
         cmocka_unit_test(test_each_backend_its_template),
         cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_lists_of_operands_begin_with_a_blank),
     };
     return cmocka_run_group_tests_name("source", tests, setup, teardown);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of f32@split, in a model of tensor cores, against its bound, against plain
- * f32 and against f64. With GT_SPLIT_TABLE set it prints the table of docs/split.md. */
+/* The arithmetic of f32@split and f32@bf16x3, in a model of tensor cores, against their
+ * bounds, against plain f32 and against f64. With GT_SPLIT_TABLE set it prints the table of
+ * docs/split.md. */
 #include "core/mix.h"
 #include "core/split.h"
 #include "tests/unit/tensor_sum.h"
@@ -18,8 +19,15 @@ enum { DEPTH = GT_SPLIT_DEPTH };
 #include "templates/common/split.h"
 _Static_assert((int)DEPTH == GT_SPLIT_DEPTH, "kernels promote sums as the bound assumes");
 
-static const struct way right = {GT_SPLIT_DEPTH, 8, false, false};
-static const struct way older = {GT_SPLIT_DEPTH, 4, false, false};
+static const struct format tf32 = {13, 8, false}, bf16 = {16, 16, true};
+static const struct way right = {&tf32, GT_SPLIT_DEPTH, 8, false, false};
+static const struct way halves = {&bf16, GT_SPLIT_DEPTH, 16, false, false};
+
+static double bound_of(const struct way *w, int64_t k) {
+    const gemmtune_math math =
+        w->format == &tf32 ? GEMMTUNE_MATH_SPLIT : GEMMTUNE_MATH_BF16X3;
+    return gt_split_error(math, k);
+}
 
 /* ---- data ---- */
 
@@ -62,11 +70,12 @@ static void fill_cancelling(float *x, int64_t k, bool is_b) {
                         : x[i - half] * (is_b ? -1 : 1 + (float)(4 * draw()) * 0x1p-23F);
 }
 
-/* The largest rest of both parts when they are cut off: 13 ones below tf32's bits. */
+/* The largest low parts when high ones are cut off: only ones below the bits of bf16, and
+ * so below those of tf32. */
 static void fill_ones(float *x, int64_t k, bool is_b) {
     (void)is_b;
     for (int64_t i = 0; i < k; i++)
-        x[i] = 0x1.003ffep0F;
+        x[i] = 0x1.01fffep0F;
 }
 
 static const struct kind {
@@ -127,39 +136,60 @@ static struct errors errors_of(int kind, int64_t k, const struct way *w, int cou
 
 static void test_bound(void **state) {
     (void)state;
-    assert_true(gt_split_error(0) == 0);
-    assert_true(gt_split_error(1) == 15);
-    assert_true(gt_split_error(8) == 29);
-    assert_true(gt_split_error(32) == 209);
-    assert_true(gt_split_error(4096) == 336);
+    static const struct {
+        const struct way *way;
+        int64_t k;
+        double bound;
+    } rows[] = {{&right, 0, 0},      {&right, 1, 15},     {&right, 8, 29},
+                {&right, 32, 209},   {&right, 4096, 336}, {&halves, 0, 0},
+                {&halves, 1, 519},   {&halves, 16, 549},  {&halves, 32, 657},
+                {&halves, 4096, 784}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(bound_of(rows[i].way, rows[i].k) == rows[i].bound);
     for (int64_t k = 1; k < 100000; k++) {
-        assert_true(gt_split_error(k + 1) >= gt_split_error(k));
-        assert_true((gt_split_error(k) < (double)k) == (k >= 216));
+        assert_true(bound_of(&right, k + 1) >= bound_of(&right, k));
+        assert_true(bound_of(&halves, k + 1) >= bound_of(&halves, k));
+        assert_true((bound_of(&right, k) < (double)k) == (k >= 216));
+        assert_true((bound_of(&halves, k) < (double)k) == (k >= 679));
     }
+    assert_true(gt_split_error(GEMMTUNE_MATH_STRICT, 8) == 0);
+    assert_true(gt_split_parts(GEMMTUNE_MATH_STRICT, 8) == 0);
+    assert_true(gt_split_parts(GEMMTUNE_MATH_BF16X3, 64) == 513);
+    assert_true(gt_split_parts(GEMMTUNE_MATH_BF16X3, 256) == 256.5);
 }
 
-/* high + low is x up to 2 u |x|, and low is at most 2^-11 |x|. */
+/* The sizes of low parts and of rests, as the proof has them. */
 static void test_parts(void **state) {
+    static const struct {
+        const struct way *way;
+        double low, rest;
+    } rows[] = {{&right, 0x1p-11, 0x1p-23}, {&halves, 0x1p-8, 0x1p-17}};
     (void)state;
     seed = 1;
-    for (int i = 0; i < 100000; i++) {
-        const float x = (float)(1 + draw()), high = tf32_of(x, false);
-        const float low = tf32_of(x - high, true);
-        assert_true(fabs((double)low) <= 0x1p-11 * (double)x);
-        assert_true(fabs((double)x - (double)high - (double)low) <= 0x1p-23 * (double)x);
+    for (int i = 0; i < 200000; i++) {
+        const float x = (float)(1 + draw());
+        const double size = (double)x;
+        float high, low;
+        split_into(&high, &low, x, rows[i % 2].way);
+        assert_true(fabs((double)low) <= rows[i % 2].low * size);
+        assert_true(fabs(size - (double)high - (double)low) <= rows[i % 2].rest * size);
     }
 }
 
 static void test_every_kind_keeps_the_bound(void **state) {
     static const int64_t depths[] = {1, 2, 3, 7, 8, 9, 31, 32, 33, 100, 216, 1000, 4096};
+    static const struct way older[] = {{&tf32, GT_SPLIT_DEPTH, 4, false, false},
+                                       {&bf16, GT_SPLIT_DEPTH, 8, false, false}};
+    const struct way *const ways[] = {&right, &older[0], &halves, &older[1]};
+    enum { DEPTHS = sizeof depths / sizeof *depths, WAYS = sizeof ways / sizeof *ways };
     (void)state;
-    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
-        for (int kind = 0; kind < KINDS; kind++) {
-            const int64_t k = depths[i];
-            const int count = (int)(20000 / k + 5);
-            assert_true(errors_of(kind, k, &right, count).most <= gt_split_error(k));
-            assert_true(errors_of(kind, k, &older, count).most <= gt_split_error(k));
-        }
+    for (int i = 0; i < DEPTHS * KINDS * WAYS; i++) {
+        const struct way *w = ways[i % WAYS];
+        const int64_t k = depths[i / WAYS / KINDS];
+        const int count = (int)(20000 / k + 5);
+        assert_true(errors_of(i / WAYS % KINDS, k, w, count).most <= bound_of(w, k));
+    }
 }
 
 static void test_as_accurate_as_f32(void **state) {
@@ -184,14 +214,24 @@ static void test_as_accurate_as_f32(void **state) {
 
 /* Each mistake exceeds the bound on some data. */
 static void test_mistakes_exceed_the_bound(void **state) {
-    static const struct way no_cross = {GT_SPLIT_DEPTH, 8, false, true};
-    static const struct way cut = {GT_SPLIT_DEPTH, 8, true, false};
-    static const struct way not_promoted = {INT64_MAX, 8, false, false};
+    static const struct {
+        struct way way;
+        int kind;
+        int64_t k;
+    } rows[] = {{{&tf32, GT_SPLIT_DEPTH, 8, false, true}, UNIFORM, 3},
+                {{&tf32, GT_SPLIT_DEPTH, 8, false, true}, UNIFORM, 64},
+                {{&tf32, GT_SPLIT_DEPTH, 8, true, false}, ONES, 1},
+                {{&tf32, INT64_MAX, 8, false, false}, POSITIVE, 4096},
+                {{&bf16, GT_SPLIT_DEPTH, 16, false, true}, UNIFORM, 3},
+                {{&bf16, GT_SPLIT_DEPTH, 16, false, true}, UNIFORM, 64},
+                {{&bf16, GT_SPLIT_DEPTH, 16, true, false}, ONES, 1},
+                {{&bf16, INT64_MAX, 16, false, false}, POSITIVE, 16384}};
     (void)state;
-    assert_true(errors_of(UNIFORM, 3, &no_cross, 1000).most > gt_split_error(3));
-    assert_true(errors_of(UNIFORM, 64, &no_cross, 1000).most > gt_split_error(64));
-    assert_true(errors_of(ONES, 1, &cut, 1).most > gt_split_error(1));
-    assert_true(errors_of(POSITIVE, 4096, &not_promoted, 10).most > gt_split_error(4096));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct errors e =
+            errors_of(rows[i].kind, rows[i].k, &rows[i].way, (int)(50000 / rows[i].k + 1));
+        assert_true(e.most > bound_of(&rows[i].way, rows[i].k));
+    }
 }
 
 static void print_table(void) {
@@ -203,16 +243,17 @@ static void print_table(void) {
                 {UNIFORM, 4096, 2000},  {UNIFORM, 1000000, 16},  {POSITIVE, 256, 10000},
                 {POSITIVE, 4096, 1000}, {POSITIVE, 1000000, 8},  {WIDE, 4096, 1000},
                 {WIDE, 1000000, 8},     {CANCELLING, 4096, 1000}};
-    static const struct way not_promoted = {INT64_MAX, 8, false, false};
-    printf("| data | k | split | f32 | split without promotion |\n"
-           "| --- | --- | --- | --- | --- |\n");
+    static const struct way not_promoted = {&tf32, INT64_MAX, 8, false, false};
+    printf("| data | k | split | f32 | split without promotion | bf16x3 |\n"
+           "| --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct errors e = errors_of(rows[i].kind, rows[i].k, &right, rows[i].count);
         const struct errors n = errors_of(rows[i].kind, rows[i].k, &not_promoted,
                                           rows[i].count > 500 ? 500 : rows[i].count);
-        printf("| %s | %lld | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g |\n",
+        const struct errors h = errors_of(rows[i].kind, rows[i].k, &halves, rows[i].count);
+        printf("| %s | %lld | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g |\n",
                kinds[rows[i].kind].name, (long long)rows[i].k, e.most, e.mean, e.plain_most,
-               e.plain_mean, n.most, n.mean);
+               e.plain_mean, n.most, n.mean, h.most, h.mean);
     }
 }
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static const char hash[] =
+static const char *hash =
     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 static char folder[128];
 static struct gt_err err;
@@ -74,6 +74,7 @@ static int setup(void **state) {
     assert_non_null(mkdtemp(folder));
     OK(gt_problem_from_name(&problem, "f32-nn-512x512x512", &err));
     OK(gt_families_create(&families, &err));
+    tuner.families = families;
     tuner.device = device_of("this", "sm_90", 90, 132);
     gt_device_key(&tuner.device, tuner.device_key);
     OK(gt_space_create(&space, gt_families_find(families, "tile"), &tuner.device, &problem,
@@ -181,6 +182,29 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
+/* The same product without its epilogue: what finished it comes behind the problem's own.
+ */
+static void test_finalists_of_the_product_without_its_epilogue(void **state) {
+    const gemmtune_problem plain = problem;
+    struct gt_starts s;
+    OK(gt_problem_from_name(&problem, "f32-nn-512x512x512,epi=gelu", &err));
+    open_db("plain.db");
+    won(&tuner.device, "f32-nn-512x512x520", 8);
+    finished(&tuner.device, "f32-nn-512x512x512", (int[]){20, 12}, 2);
+    find(&s);
+    assert_int_equal(s.required, 2);
+    assert_int_equal(place_of(&s, 20), 1);
+    assert_int_equal(place_of(&s, 12), 2);
+    assert_int_equal(place_of(&s, 8), 3);
+    finished(&tuner.device, "f32-nn-512x512x512,epi=gelu", (int[]){24, 16}, 2);
+    find(&s);
+    assert_int_equal(place_of(&s, 24), 1);
+    assert_int_equal(place_of(&s, 16), 2);
+    assert_int_equal(place_of(&s, 20), 3);
+    gt_db_close(tuner.db);
+    problem = plain;
+}
+
 /* Required even without time: the earlier winner, else the best forecast, else a
  * neighbour's winner. */
 static void test_the_likeliest_is_a_must(void **state) {
@@ -207,6 +231,56 @@ static void test_the_likeliest_is_a_must(void **state) {
     find_with(&s, &outlook);
     assert_int_equal(s.required, 2);
     assert_int_equal(place_of(&s, 12), 1);
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+}
+
+/* The kernel that a lookup would run goes before the model's own points. */
+static void test_the_answer_of_a_lookup_is_the_likeliest(void **state) {
+    const size_t expected = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    const char *const old_hash = hash;
+    struct gt_starts s;
+    assert_non_null(outlook.ns[0]);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = NAN; /* unknown */
+    outlook.ns[0][expected] = 1000;
+    hash = space.family->hash; /* a lookup takes records of present sources only */
+    open_db("answer.db");
+    won(&tuner.device, "f32-nn-512x512x1024", 20);
+    hash = old_hash;
+    find_with(&s, &outlook);
+    assert_int_equal(s.required, 2);
+    assert_int_equal(place_of(&s, 20), 1);
+    assert_int_equal(s.pick[2].index, expected);
+    gt_db_close(tuner.db);
+    free(outlook.ns[0]);
+}
+
+/* A start of the family goes before a point that is expected to be a little faster. */
+static void test_a_start_goes_before_a_slightly_better_forecast(void **state) {
+    const size_t other = index_of("TILE_WIDTH=28 PAD=0 DOUBLE=1");
+    struct gt_outlook outlook = {.ns = (float *[]){calloc(space.count, sizeof(float))},
+                                 .space = &space,
+                                 .spaces = 1};
+    struct gt_starts s;
+    struct gt_point point;
+    assert_non_null(outlook.ns[0]);
+    gt_family_start(space.family, 1, &point);
+    const size_t start = gt_space_find(&space, &point);
+    for (size_t i = 0; i < space.count; i++)
+        outlook.ns[0][i] = 5000;
+    outlook.ns[0][start] = 1000;
+    outlook.ns[0][other] = 900;
+    open_db("start.db");
+    find_with(&s, &outlook);
+    assert_int_equal(s.pick[1].index, start);
+    assert_int_equal(s.pick[2].index, other);
+    outlook.ns[0][other] = 700;
+    find_with(&s, &outlook);
+    assert_int_equal(s.pick[1].index, other);
     gt_db_close(tuner.db);
     free(outlook.ns[0]);
 }
@@ -337,7 +411,10 @@ int main(void) {
         cmocka_unit_test(test_winners_here_nearest_first),
         cmocka_unit_test(test_a_winner_twice_is_as_near_as_the_nearer),
         cmocka_unit_test(test_all_finalists_of_the_problem_itself),
+        cmocka_unit_test(test_finalists_of_the_product_without_its_epilogue),
         cmocka_unit_test(test_the_likeliest_is_a_must),
+        cmocka_unit_test(test_the_answer_of_a_lookup_is_the_likeliest),
+        cmocka_unit_test(test_a_start_goes_before_a_slightly_better_forecast),
         cmocka_unit_test(test_winners_of_the_likest_device),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_the_other_expected_between_winners_and_starts),

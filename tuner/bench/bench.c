@@ -97,11 +97,15 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a comparison");
     b->options = *options;
     gt_status status = gt_lab_create(&b->lab, d, err);
-    if (status == GEMMTUNE_OK)
+    if (status == GEMMTUNE_OK) {
         b->lab->rounds_sum = true;
+        b->lab->spread = options->spread;
+    }
     b->workspace.rig = b->lab ? b->lab->rig : NULL;
-    const struct gt_rival_setup setup = {
-        .rig = b->workspace.rig, .db = options->db, .workspace = &b->workspace};
+    const struct gt_rival_setup setup = {.rig = b->workspace.rig,
+                                         .lab = b->lab,
+                                         .db = options->db,
+                                         .workspace = &b->workspace};
     if (status == GEMMTUNE_OK)
         status = gt_rival_own.open(&b->own, &setup, err);
     if (status != GEMMTUNE_OK) {

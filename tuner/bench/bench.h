@@ -24,6 +24,7 @@ struct gt_bench_options {
     double turn_s;
     double timeout_s; /* for a line; 0: depends on its size */
     uint64_t seed;
+    enum gt_spread spread; /* of timed rows */
     /* is set to the side that runs: index in gt_rivals, or -1 for ours; may be NULL */
     atomic_int *active;
 };

@@ -148,7 +148,7 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;
-    c->setup = (struct gt_rival_setup){c->lab->rig, o->db, &c->workspace};
+    c->setup = (struct gt_rival_setup){c->lab->rig, c->lab, o->db, &c->workspace};
     c->alpha = gt_value_of(p->type_acc, 1);
     c->beta = gt_value_of(p->type_acc, 0);
     c->x = (struct gt_call){.alpha = &c->alpha,
@@ -221,12 +221,23 @@ bool gt_call_counts(const struct gt_overhead *o, int call) {
     return o->asked[call] && !o->why[call][0];
 }
 
+/* gemmtune_execute and gemmtune_gemm take three matrices and nothing else. */
+static gt_status check_arguments(const gemmtune_problem *p, struct gt_err *err) {
+    return gt_problem_has_pointers(p) || gt_problem_has_rows(p)
+               ? gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                         "costs of calls are measured of products without pointer "
+                         "arrays and lists of rows only")
+               : GEMMTUNE_OK;
+}
+
 gt_status gt_overhead_measure(struct gt_overhead *out, const struct gt_device *d,
                               const struct gt_bench_options *options,
                               const gemmtune_problem *p, struct gt_err *err) {
     struct calls c = {.lab = NULL};
     memset(out, 0, sizeof *out);
-    gt_status status = open_calls(&c, d, options, p, err);
+    gt_status status = check_arguments(p, err);
+    if (status == GEMMTUNE_OK)
+        status = open_calls(&c, d, options, p, err);
     if (status == GEMMTUNE_OK)
         status = prepare_all(out, &c, err);
     if (status == GEMMTUNE_OK)

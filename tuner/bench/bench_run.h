@@ -7,8 +7,6 @@
 #define GT_TUNER_BENCH_BENCH_RUN_H
 
 #include "tuner/bench/bench.h"
-#include "tuner/bench/bench_errors.h"
-#include "tuner/bench/bench_overhead.h"
 #include "tuner/base/sweep.h"
 
 /* Functions that are called as results arrive. */
@@ -32,16 +30,5 @@ struct gt_bench_listener {
 gt_status gt_bench_run(const struct gt_device *d, const struct gt_bench_options *options,
                        const struct gt_sweep *sweep, bool with_floor,
                        const struct gt_bench_listener *on, struct gt_err *err);
-
-/* Measures the host time of calls; see bench_overhead.h. `stopped` as above. */
-gt_status gt_bench_run_overhead(struct gt_overhead *out, const struct gt_device *d,
-                                const struct gt_bench_options *options,
-                                const gemmtune_problem *p, bool (*stopped)(void),
-                                struct gt_err *err);
-/* Measures times and errors; see bench_errors.h. `stopped` as above. */
-gt_status gt_bench_run_errors(struct gt_errors *out, const struct gt_device *d,
-                              const struct gt_bench_options *options,
-                              const gemmtune_problem *p, bool (*stopped)(void),
-                              struct gt_err *err);
 
 #endif

@@ -108,6 +108,8 @@ static const struct sums {
      GT_CUBLAS_COMPUTE_F32_PEDANTIC},
     {GEMMTUNE_F32, GEMMTUNE_MATH_SPLIT, GT_CUBLAS_COMPUTE_F32,
      GT_CUBLAS_COMPUTE_F32_PEDANTIC},
+    {GEMMTUNE_F32, GEMMTUNE_MATH_BF16X3, GT_CUBLAS_COMPUTE_F32,
+     GT_CUBLAS_COMPUTE_F32_PEDANTIC},
     {GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, GT_CUBLAS_COMPUTE_F64,
      GT_CUBLAS_COMPUTE_F64_PEDANTIC},
     {GEMMTUNE_F64, GEMMTUNE_MATH_RESIDUES, GT_CUBLAS_COMPUTE_F64,
@@ -136,6 +138,8 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
         .ldb = (int)p->lda,
         .ldc = (int)p->ldc,
         .batch = (int)p->batch,
+        .has_pointers = gt_problem_has_pointers(p),
+        .has_rows = gt_problem_has_rows(p),
         .stride_a = p->stride_b,
         .stride_b = p->stride_a,
         .stride_c = p->stride_c,
@@ -186,7 +190,7 @@ uint32_t gt_cublaslt_epilogue(bool *bias, const char *text) {
     return 0;
 }
 
-/* Products of matrices whose addresses and sizes the host knows. */
+/* Products of matrices at strides, whose sizes the host knows. */
 static bool is_plain(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->epilogue == NULL;
 }
@@ -201,7 +205,7 @@ static bool serves_types(const struct gt_device *d, const gemmtune_problem *p) {
 }
 
 bool gt_cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
-    return is_plain(p) && serves_types(d, p);
+    return p->epilogue == NULL && serves_types(d, p);
 }
 
 /* cublasLt multiplies 8-bit floats as well, but not e5m2 by e5m2. Floats may have one of

@@ -105,6 +105,18 @@ typedef struct gt_cublaslt_pref *gt_cublaslt_pref;
        long long stride_a, const void *b, gt_cublas_type type_b, int ldb,                  \
        long long stride_b, const void *beta, void *c, gt_cublas_type type_c, int ldc,      \
        long long stride_c, int batch, gt_cublas_compute compute, gt_cublas_algo algo))     \
+    X(cublasGemmBatchedEx, cublasGemmBatchedEx, 0,                                         \
+      (cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,   \
+       const void *alpha, const void *const *a, gt_cublas_type type_a, int lda,            \
+       const void *const *b, gt_cublas_type type_b, int ldb, const void *beta,             \
+       void *const *c, gt_cublas_type type_c, int ldc, int batch,                          \
+       gt_cublas_compute compute, gt_cublas_algo algo))                                    \
+    X(cublasGemmGroupedBatchedEx, cublasGemmGroupedBatchedEx, 0,                           \
+      (cublasHandle_t handle, const gt_cublas_op *op_a, const gt_cublas_op *op_b,          \
+       const int *m, const int *n, const int *k, const void *alpha, const void *const *a,  \
+       gt_cublas_type type_a, const int *lda, const void *const *b, gt_cublas_type type_b, \
+       const int *ldb, const void *beta, void *const *c, gt_cublas_type type_c,            \
+       const int *ldc, int groups, const int *group_size, gt_cublas_compute compute))      \
     X(cublasSetEmulationStrategy, cublasSetEmulationStrategy, 0,                           \
       (cublasHandle_t handle, gt_cublas_strategy strategy))                                \
     X(cublasSgemm, cublasSgemm_v2, 1,                                                      \
@@ -175,7 +187,9 @@ void gt_cublas_version(char text[32], size_t version);
 struct gt_cublas_shape {
     gt_cublas_op op_a, op_b; /* for the first and second matrix passed: our B and A */
     int m, n, k, lda, ldb, ldc;
-    int batch; /* products */
+    int batch;         /* products */
+    bool has_pointers; /* a, b and c of a call are arrays of `batch` pointers */
+    bool has_rows;     /* a call says how many of n each product has */
     /* elements from a product's matrix to the next product's; 0: all share it */
     int64_t stride_a, stride_b, stride_c;
     gt_cublas_type type_a, type_b,

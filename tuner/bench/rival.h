@@ -8,6 +8,7 @@
 #define GT_TUNER_BENCH_RIVAL_H
 
 #include "tuner/bench/workspace.h"
+#include "tuner/lab/lab.h"
 #include "tuner/lab/product.h"
 #include "tuner/rig/rig.h"
 
@@ -15,7 +16,8 @@ enum { GT_VARIANTS_MAX = 8, GT_RIVAL_NAME_MAX = 16, GT_RIVAL_TEXT_MAX = 640 };
 
 struct gt_rival_setup {
     struct gt_rig *rig;
-    const char *db; /* our database; NULL: the default one */
+    struct gt_lab *lab; /* has the rotating inputs when a problem is prepared */
+    const char *db;     /* our database; NULL: the default one */
     /* made large enough ahead of each `prepare`, which may move it */
     const struct gt_bench_workspace *workspace;
 };

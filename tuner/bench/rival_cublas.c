@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rival_cublas.c - cuBLAS as most programs call it: with its own choice of kernel, in
- * default and in pedantic arithmetic. A batch is one call with strides.
+ * default and in pedantic arithmetic. A batch is one call, with strides or with arrays of
+ * pointers. Grouped and masked rows are one call or many: cublas_rows.h.
  */
-#include "tuner/bench/cublas_api.h"
+#include "tuner/bench/cublas_rows.h"
 #include "tuner/bench/rival.h"
 
 #include <stdio.h>
@@ -22,16 +23,26 @@ static const struct kind {
     {GT_CUBLAS_F64, GT_CUBLAS_COMPUTE_FIXED, "fixed point"},
 };
 
+/* One of the ways to compute the present problem. */
+struct way {
+    bool pedantic;
+    bool in_one; /* of grouped and masked rows: one call for all groups */
+};
+
 struct cublas {
     const struct gt_bench_workspace *workspace;
     const struct gt_cublas *api;
     cublasHandle_t handle;
     struct gt_cublas_shape shape;
+    struct gt_cublas_rows rows; /* used where the shape has rows */
+    int ways;
+    struct way way[GT_VARIANTS_MAX];
     const struct kind *kind[GT_VARIANTS_MAX]; /* for gt_rival_cublas_kinds */
 };
 
 static void close_cublas(void *self) {
     struct cublas *c = self;
+    gt_cublas_rows_clear(&c->rows);
     if (c->handle)
         (void)c->api->cublasDestroy(c->handle);
     free(c);
@@ -50,18 +61,34 @@ static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
         return status;
     }
     c->workspace = setup->workspace;
+    c->rows = (struct gt_cublas_rows){
+        .api = c->api, .handle = c->handle, .store = {.lab = setup->lab}};
     *self = c;
     return GEMMTUNE_OK;
+}
+
+/* Default and pedantic arithmetic. Rows come in one call where it serves them, and in a
+ * call for each group. */
+static void list_ways(struct cublas *c, const gemmtune_problem *p) {
+    c->ways = 0;
+    for (int in_one = c->shape.has_rows; in_one >= 0; in_one--)
+        for (int pedantic = 0; pedantic < 2; pedantic++)
+            if (!in_one || gt_cublas_rows_in_one(p, pedantic))
+                c->way[c->ways++] = (struct way){pedantic, in_one};
 }
 
 static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err) {
     struct cublas *c = self;
     c->shape = gt_cublas_shape_of(p);
-    *variants = 2;
-    return gt_cublas_result(
+    list_ways(c, p);
+    *variants = c->ways;
+    const gt_status status = gt_cublas_result(
         c->api->cublasSetWorkspace(c->handle, c->workspace->memory, c->workspace->bytes),
         "cublasSetWorkspace", err);
+    return status == GEMMTUNE_OK && c->shape.has_rows
+               ? gt_cublas_rows_prepare(&c->rows, p, err)
+               : status;
 }
 
 static gt_status enqueue_batch(const struct cublas *c, gt_cublas_compute compute,
@@ -75,9 +102,29 @@ static gt_status enqueue_batch(const struct cublas *c, gt_cublas_compute compute
                             "cublasGemmStridedBatchedEx", err);
 }
 
-static gt_status enqueue_as(const struct cublas *c, gt_cublas_compute compute,
+/* The operands of the call are arrays of pointers in device memory. */
+static gt_status enqueue_pointers(const struct cublas *c, gt_cublas_compute compute,
+                                  const struct gt_call *x, struct gt_err *err) {
+    const struct gt_cublas_shape *s = &c->shape;
+    if (c->api->cublasGemmBatchedEx == NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "this cuBLAS has no cublasGemmBatchedEx");
+    return gt_cublas_result(
+        c->api->cublasGemmBatchedEx(c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha,
+                                    (const void *const *)x->b, s->type_a, s->lda,
+                                    (const void *const *)x->a, s->type_b, s->ldb, x->beta,
+                                    (void *const *)x->c, s->type_c, s->ldc, s->batch,
+                                    compute, GT_CUBLAS_ALGO_DEFAULT),
+        "cublasGemmBatchedEx", err);
+}
+
+static gt_status enqueue_as(struct cublas *c, gt_cublas_compute compute, bool in_one,
                             const struct gt_call *x, struct gt_err *err) {
     const struct gt_cublas_shape *s = &c->shape;
+    if (s->has_rows)
+        return gt_cublas_rows_enqueue(&c->rows, in_one, compute, x, err);
+    if (s->has_pointers)
+        return enqueue_pointers(c, compute, x, err);
     if (s->batch > 1)
         return enqueue_batch(c, compute, x, err);
     return gt_cublas_result(
@@ -89,8 +136,10 @@ static gt_status enqueue_as(const struct cublas *c, gt_cublas_compute compute,
 
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err) {
-    const struct cublas *c = self;
-    return enqueue_as(c, variant == 0 ? c->shape.compute : c->shape.pedantic, x, err);
+    struct cublas *c = self;
+    const struct way *way = &c->way[variant];
+    return enqueue_as(c, way->pedantic ? c->shape.pedantic : c->shape.compute, way->in_one,
+                      x, err);
 }
 
 static void describe_as(char text[GT_RIVAL_TEXT_MAX], const struct cublas *c,
@@ -102,9 +151,19 @@ static void describe_as(char text[GT_RIVAL_TEXT_MAX], const struct cublas *c,
     snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", version, arithmetic, note);
 }
 
+/* Says what the library was given of grouped and masked rows. */
+static const char *rows_text(const struct cublas *c, const struct way *way) {
+    return !c->shape.has_rows ? ""
+           : way->in_one      ? ", one call, sizes on the host"
+                              : ", a call for each group, sizes on the host";
+}
+
 static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
     const struct cublas *c = self;
-    describe_as(text, c, variant == 0 ? "default" : "pedantic", c->shape.note);
+    const struct way *way = &c->way[variant];
+    char note[96];
+    snprintf(note, sizeof note, "%s%s", c->shape.note, rows_text(c, way));
+    describe_as(text, c, way->pedantic ? "pedantic" : "default", note);
 }
 
 const struct gt_rival gt_rival_cublas = {
@@ -138,8 +197,8 @@ static gt_status prepare_kinds(int *variants, void *self, const gemmtune_problem
 
 static gt_status enqueue_kind(void *self, int variant, const struct gt_call *x,
                               struct gt_err *err) {
-    const struct cublas *c = self;
-    return enqueue_as(c, c->kind[variant]->compute, x, err);
+    struct cublas *c = self;
+    return enqueue_as(c, c->kind[variant]->compute, false, x, err);
 }
 
 static void describe_kind(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {

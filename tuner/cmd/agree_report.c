@@ -45,7 +45,7 @@ static double over_stored(const struct summary *s) {
     X("same_or_tied", "or tied", COUNT, 0, r->study->agreement.same_tie,                   \
       "the same, plus runs that found it tied with their choice")                          \
     X("found_again", "found again", COUNT, 2, r->study->agreement.found_again,             \
-      "runs whose stored time was measured again, within its interval")                    \
+      "runs whose winner was measured again with a median in the stored interval")         \
     X("median_regret_percent", "regret %", COUNT, 0,                                       \
       hundredths(100 * r->study->agreement.median_regret),                                 \
       "how much slower a run's choice is than the best one, median")                       \
@@ -103,12 +103,12 @@ static double run_over_stored(const struct run *r) {
     X("median_ns", "stored", NS, 0, r->stored->median_ns,                                  \
       "median time that the run stored")                                                   \
     X("low_ns", NULL, COUNT, 0, r->stored->low_ns, "lower end of its 95 % interval")       \
-    X("high_ns", NULL, COUNT, 0, r->stored->high_ns, "where it ends")                      \
+    X("high_ns", NULL, COUNT, 0, r->stored->high_ns, "upper end of the interval")          \
     X("samples", NULL, COUNT, 0, r->stored->samples, "its samples")                        \
     X("again_median_ns", "again", NS, 0, r->again->median_ns,                              \
       "median time, measured again beside the other runs' winners")                        \
     X("again_low_ns", NULL, COUNT, 0, r->again->low_ns, "lower end of its 95 % interval")  \
-    X("again_high_ns", NULL, COUNT, 0, r->again->high_ns, "where it ends")                 \
+    X("again_high_ns", NULL, COUNT, 0, r->again->high_ns, "upper end of the interval")     \
     X("again_samples", NULL, COUNT, 0, r->again->samples, "its samples")                   \
     X("found_again", "found again", BOOL, 2, of_both(r, r->run->found_again),              \
       "whether the new median lies in the stored interval")                                \

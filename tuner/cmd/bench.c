@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 struct values {
-    const char *device, *sizes, *db, *against;
+    const char *device, *sizes, *db, *against, *spread;
     int64_t rounds, seed;
     double budget, turn, timeout;
     bool aa, overhead, error, quiet;
@@ -39,6 +39,7 @@ static const struct gt_option options[] = {
      "limit for a line, after which it counts as hung (default: by its size)", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
+    GT_OPTION_SPREAD(struct values),
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
      "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
@@ -66,7 +67,7 @@ static void say_begin(size_t count, const struct values *v) {
     (void)snprintf(text, sizeof text,
                    "opening libraries; then %zu problem%s, up to %.3g s each, and the "
                    "noise floor ahead of each",
-                   count, count == 1 ? "" : "s", v->budget);
+                   count, gt_text_plural((int64_t)count), v->budget);
     gt_progress_line(&progress, text);
 }
 
@@ -134,7 +135,7 @@ static const char *note_of(const struct call_row *r) {
     X("low_ns", "from", COUNT, 2, cost(r->overhead->cost[r->call].low_ns, counts(r)),      \
       "lower end of the median's 95 % interval")                                           \
     X("high_ns", "to", COUNT, 2, cost(r->overhead->cost[r->call].high_ns, counts(r)),      \
-      "where it ends")                                                                     \
+      "upper end of the interval")                                                         \
     X("above_launch_ns", "above the launch", COUNT, 0,                                     \
       cost(r->overhead->above[r->call].median_ns, is_compared(r)),                         \
       "difference to the driver's launch alone, median")                                   \
@@ -142,7 +143,8 @@ static const char *note_of(const struct call_row *r) {
       cost(r->overhead->above[r->call].low_ns, is_compared(r)),                            \
       "lower end of that median's 95 % interval")                                          \
     X("above_launch_high_ns", "to", COUNT, 2,                                              \
-      cost(r->overhead->above[r->call].high_ns, is_compared(r)), "where it ends")          \
+      cost(r->overhead->above[r->call].high_ns, is_compared(r)),                           \
+      "upper end of the interval")                                                         \
     X("note", "", TAIL, 1, note_of(r),                                                     \
       "our kernel, or the reason why the call was not measured")
 GT_COLUMNS(call, struct call_row, CALLS)
@@ -162,7 +164,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     for (size_t i = 0; i < sweep->count && !is_stopped(); i++) {
         struct gt_overhead overhead;
         gt_progress_count(&progress, "measuring calls", i, sweep->count);
-        const gt_status status = gt_bench_run_overhead(
+        const gt_status status = gt_bench_ask_overhead(
             &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
         if (status != GEMMTUNE_OK && !is_stopped()) {
             fprintf(stderr, "gemmtune: %s: %s\n", sweep->item[i].name, err.line);
@@ -219,6 +221,9 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
                                    .turn_s = v->turn,
                                    .timeout_s = v->timeout,
                                    .seed = (uint64_t)v->seed};
+    const int code = gt_common_spread(&o->spread, v->spread);
+    if (code >= 0)
+        return code;
     gt_status status = gt_rivals_environment(&err);
     if (status == GEMMTUNE_OK)
         status = gt_rivals_parse(&o->rivals, v->aa ? "self" : v->against, &err);

@@ -6,6 +6,7 @@
 #ifndef GT_TUNER_CMD_BENCH_H
 #define GT_TUNER_CMD_BENCH_H
 
+#include "tuner/bench/bench_ask.h"
 #include "tuner/bench/bench_run.h"
 #include "tuner/bench/bench_stats.h"
 #include "tuner/cmd/common.h"

@@ -89,7 +89,7 @@ int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
         const struct gt_sweep_item *item = &sweep->item[i];
         gt_progress_count(&progress, "measuring errors", i, sweep->count);
         const gt_status status =
-            gt_bench_run_errors(&e, d, o, &item->problem, is_stopped, &err);
+            gt_bench_ask_errors(&e, d, o, &item->problem, is_stopped, &err);
         if (status == GEMMTUNE_OK)
             add_ways(t, item, &e);
         else if (!is_stopped()) {

@@ -82,7 +82,8 @@ static gt_outcome outcome_of(const struct row *r) {
       "our median time and half of its 95 % interval in per cent")                         \
     X("ours_low_ns", NULL, COUNT, 0, gt_cell_known(r->ours.low_ns),                        \
       "lower end of the interval")                                                         \
-    X("ours_high_ns", NULL, COUNT, 0, gt_cell_known(r->ours.high_ns), "where it ends")     \
+    X("ours_high_ns", NULL, COUNT, 0, gt_cell_known(r->ours.high_ns),                      \
+      "upper end of the interval")                                                         \
     X("ours_gflops", NULL, COUNT, 0, gt_cell_known(gflops_of(r)), "our rate")              \
     X("baseline", "baseline", TEXT, 0, r->e->base != NULL ? r->e->base_name : NULL,        \
       "the fastest of the others")                                                         \
@@ -90,12 +91,14 @@ static gt_outcome outcome_of(const struct row *r) {
       "its median time and half of its interval")                                          \
     X("baseline_low_ns", NULL, COUNT, 0, gt_cell_known(r->base.low_ns),                    \
       "lower end of the interval")                                                         \
-    X("baseline_high_ns", NULL, COUNT, 0, gt_cell_known(r->base.high_ns), "where it ends") \
+    X("baseline_high_ns", NULL, COUNT, 0, gt_cell_known(r->base.high_ns),                  \
+      "upper end of the interval")                                                         \
     X("ratio", "ratio", COUNT, 0, gt_cell_known(r->ratio.median_ns),                       \
       "its time over ours, round by round, median: above 1 ours is faster")                \
     X("ratio_low", NULL, COUNT, 0, gt_cell_known(r->ratio.low_ns),                         \
       "lower end of the ratio's 95 % interval")                                            \
-    X("ratio_high", NULL, COUNT, 0, gt_cell_known(r->ratio.high_ns), "where it ends")      \
+    X("ratio_high", NULL, COUNT, 0, gt_cell_known(r->ratio.high_ns),                       \
+      "upper end of the interval")                                                         \
     X("floor", NULL, COUNT, 0, gt_cell_known(r->e->floor),                                 \
       "how far from 1 the ratio of equal kernels was measured")                            \
     X("verdict", "", TEXT, 0, r->e->base != NULL ? gt_verdict_word(r->e->verdict) : NULL,  \

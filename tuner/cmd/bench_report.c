@@ -150,8 +150,9 @@ static double mean_of(const struct gt_tally *t) {
     X("lines", "lines", COUNT, 0, gt_tally_count(r->tally), "lines with a baseline")       \
     X("geomean", "geomean", COUNT, 0, mean_of(r->tally), "geometric mean of the ratios")   \
     X("wins", "wins", COUNT, 0, r->tally->wins, "lines on which our kernel is faster")     \
-    X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is")               \
-    X("losses", "losses", COUNT, 0, r->tally->losses, "lines on which the baseline is")    \
+    X("ties", "ties", COUNT, 0, r->tally->ties, "lines on which neither is faster")        \
+    X("losses", "losses", COUNT, 0, r->tally->losses,                                      \
+      "lines on which the baseline is faster")                                             \
     X("noisy", "noisy", COUNT, 0, r->tally->noisy,                                         \
       "lines whose ratio is too uncertain for a verdict")
 GT_COLUMNS(sum, struct row, SUMS)

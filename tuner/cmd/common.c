@@ -41,6 +41,13 @@ int gt_common_picture(const char *path) {
     return gt_die(GT_EXIT_FAILURE, "%s", err.line);
 }
 
+int gt_common_spread(enum gt_spread *out, const char *word) {
+    struct gt_err err = {""};
+    return gt_spread_parse(out, word, &err) == GEMMTUNE_OK
+               ? -1
+               : gt_die(GT_EXIT_USAGE, "--spread: %s", err.line);
+}
+
 int gt_common_outcome(gt_outcome outcome) {
     return outcome == GT_CORRECT        ? GT_EXIT_OK
            : outcome == GT_WRONG_RESULT ? GT_EXIT_VERIFY

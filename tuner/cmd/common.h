@@ -13,6 +13,7 @@
 #include "runtime/family.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/base/table.h"
+#include "tuner/lab/lists.h"
 
 #include <stddef.h>
 
@@ -48,6 +49,14 @@
 #define GT_OPTION_QUIET(values)                                                            \
     {                                                                                      \
         "quiet", 'q', GT_OPT_FLAG, offsetof(values, quiet), NULL, "no progress on stderr", \
+            0, 0                                                                           \
+    }
+#define GT_OPTION_SPREAD(values)                                                           \
+    {                                                                                      \
+        "spread", 0, GT_OPT_TEXT, offsetof(values, spread), "WORD",                        \
+            "rows of timed groups and masked products: around (a quarter more or less "    \
+            "than "                                                                        \
+            "expected), exact or zipf (default: around)",                                  \
             0, 0                                                                           \
     }
 #define GT_OPTION_JSON(values)                                                             \
@@ -105,6 +114,8 @@ int gt_common_picture(const char *path);
 /* The exit code of a command about one candidate: 5 when it is wrong, 1 for other failures.
  */
 int gt_common_outcome(gt_outcome outcome);
+/* The word of --spread, or AROUND for NULL. */
+int gt_common_spread(enum gt_spread *out, const char *word);
 
 /* Prints to stdout in the given format. */
 void gt_common_print(const struct gt_table *t, const struct gt_format *format);

@@ -95,8 +95,8 @@ static void print_tuned(const struct gt_versus *v) {
         only_a += v->row[i].b == NULL;
         only_b += v->row[i].a == NULL;
     }
-    printf("%zu problems in common, %zu on A only, %zu on B only\n", v->common, only_a,
-           only_b);
+    printf("%zu problem%s in common, %zu on A only, %zu on B only\n", v->common,
+           gt_text_plural((int64_t)v->common), only_a, only_b);
     if (v->common > 0)
         printf("geometric mean of A/B: %s (above 1: B is faster)\n",
                gt_compare_ratio(buf, v->geomean));

@@ -127,8 +127,10 @@ const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
     X(NULL, "time B", NS, 0, TIME(B), "time on B")                                         \
     PREDICTIONS(X)                                                                         \
     X(NULL, "A/B", COUNT, 3, rounded(r->row->predicted_ratio), "ratio of the two")         \
-    X(NULL, "best A", NS, 2, best_ns(&PART(A)), "expected for the best point on A")        \
-    X(NULL, "best B", NS, 2, best_ns(&PART(B)), "expected for the best point on B")
+    X(NULL, "best A", NS, 2, best_ns(&PART(A)),                                            \
+      "time that the model expects for the best point on A")                               \
+    X(NULL, "best B", NS, 2, best_ns(&PART(B)),                                            \
+      "time that the model expects for the best point on B")
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
 const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
@@ -146,8 +148,10 @@ const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothin
     X(NULL, "slowdown", COUNT, 4, rounded(versus_of(r->row)->shared_slowdown),             \
       "the larger of its two slowdowns")                                                   \
     PREDICTIONS(X)                                                                         \
-    X(NULL, "best A", NS, 1, best_ns(&PART(A)), "expected for the best point on A")        \
-    X(NULL, "best B", NS, 1, best_ns(&PART(B)), "expected for the best point on B")
+    X(NULL, "best A", NS, 1, best_ns(&PART(A)),                                            \
+      "time that the model expects for the best point on A")                               \
+    X(NULL, "best B", NS, 1, best_ns(&PART(B)),                                            \
+      "time that the model expects for the best point on B")
 GT_COLUMNS(tuned, struct line, OF_TUNED)
 const struct gt_form gt_compare_tuned_form = GT_FORM(tuned, "with tuned kernels");
 

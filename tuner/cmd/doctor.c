@@ -32,7 +32,7 @@ struct row {
 #define FINDINGS(X)                                                                        \
     X("check", "check", TEXT, 0, r->check, "the thing that was checked")                   \
     X("state", "state", TEXT, 0, r->state, "ok, note or bad")                              \
-    X("detail", "detail", TEXT, 0, r->detail, "what was found")
+    X("detail", "detail", TEXT, 0, r->detail, "the finding")
 GT_COLUMNS(finding, struct row, FINDINGS)
 static const struct gt_form findings = GT_FORM(finding, "");
 
@@ -87,15 +87,18 @@ static void find_rows(struct report *r, struct gt_db *db,
         records += view.row[i].record;
         unfinished += view.row[i].state == GT_TRIAL_RUNNING;
     }
+    const int64_t trials = (int64_t)view.row_count - records;
     if (status == GEMMTUNE_OK)
-        find(r, "rows", "ok", "%zu devices, %" PRId64 " records, %" PRId64 " trials",
-             view.device_count, records, (int64_t)view.row_count - records);
+        find(r, "rows", "ok", "%zu device%s, %" PRId64 " record%s, %" PRId64 " trial%s",
+             view.device_count, gt_text_plural((int64_t)view.device_count), records,
+             gt_text_plural(records), trials, gt_text_plural(trials));
     else
         find(r, "rows", "bad", "%s", err.line);
     find(r, "stale rows", stale > 0 ? "note" : "ok",
-         "%" PRId64 " rows of kernel sources that are not today's", stale);
+         "%" PRId64 " row%s of kernel sources that are not today's", stale,
+         gt_text_plural(stale));
     find(r, "unfinished", unfinished > 0 ? "note" : "ok",
-         "%" PRId64 " trials begun and not ended", unfinished);
+         "%" PRId64 " trial%s begun and not ended", unfinished, gt_text_plural(unfinished));
     gt_view_clear(&view);
 }
 
@@ -124,7 +127,7 @@ static int find_database(struct report *r, const char *path,
     }
     if (status == GEMMTUNE_OK) {
         find(r, "checksums", bad > 0 ? "bad" : "ok",
-             "%" PRId64 " rows with a wrong checksum, skipped", bad);
+             "%" PRId64 " row%s with a wrong checksum, skipped", bad, gt_text_plural(bad));
         find_rows(r, db, families);
     } else {
         find(r, "database", "bad", "%s", err.line);

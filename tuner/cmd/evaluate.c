@@ -34,7 +34,8 @@ static const struct gt_option options[] = {
     {"types", 0, GT_OPT_NAMES, offsetof(struct gt_evaluate_values, types), "WORDS",
      "types of the drawn problems (default f32,f64)", 0, 0},
     {"volume", 0, GT_OPT_NUMBER, offsetof(struct gt_evaluate_values, volume), "N",
-     "their most multiplications, m n k (default 4e10, on a CPU 1e8)", 0, 0},
+     "the most multiplications, m n k, of a drawn problem (default 4e10, on a CPU 1e8)", 0,
+     0},
     {"batch", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, batch), "N",
      "make every other drawn problem a batch of 2 to N products", 2, 1000000},
     GT_OPTION_EFFORT(struct gt_evaluate_values),
@@ -99,8 +100,8 @@ static int make_room(struct gt_evaluate_work *w) {
     const size_t all = gt_evaluation_count(w->evaluation);
     if (all < 2)
         return gt_die(GT_EXIT_FAILURE,
-                      "%zu tuned problems are too few to hide some: tune more of them",
-                      all);
+                      "evaluate hides tuned problems and needs at least two; here %s",
+                      all == 0 ? "is none" : "is one");
     w->hidden = calloc(all, sizeof *w->hidden);
     return w->hidden != NULL ? -1
                              : gt_die(GT_EXIT_FAILURE, "no memory for %zu problems", all);

@@ -27,7 +27,9 @@ static int enter(struct contest *c, const struct gt_family *family,
 
 static struct contest contest_of(const struct gt_hidden *h) {
     struct contest c = {.count = 0};
-    (void)enter(&c, h->winner->family, &h->winner->point);
+    struct gt_point point;
+    gt_known_point(&point, h->winner);
+    (void)enter(&c, h->winner->family, &point);
     for (int r = 0; r < GT_RULES; r++) {
         const struct gt_answer *a = &h->answer[r];
         c.at[r] = a->found ? enter(&c, a->choice.family, &a->choice.point) : -1;

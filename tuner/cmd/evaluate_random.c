@@ -75,6 +75,7 @@ static double seconds_of(const struct gt_tuner *t) {
 static gt_status take_winner(struct gt_known *out, const struct drawing *d,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const struct gt_tune_result *r = &d->result;
+    struct gt_point point;
     memset(out, 0, sizeof *out);
     if (r->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
@@ -86,7 +87,9 @@ static gt_status take_winner(struct gt_known *out, const struct drawing *d,
     (void)snprintf(out->problem_name, sizeof out->problem_name, "%s", item->name);
     (void)snprintf(out->device_key, sizeof out->device_key, "%s", d->w->device_key);
     (void)snprintf(out->arch, sizeof out->arch, "%s", d->w->device.arch);
-    return gt_point_parse(&out->point, r->winner[0].candidate.point, err);
+    const gt_status status = gt_point_parse(&point, r->winner[0].candidate.point, err);
+    return status == GEMMTUNE_OK ? gt_point_values(out->values, out->family, &point, err)
+                                 : status;
 }
 
 /* Tunes problem i. A problem that cannot be tuned is counted, and left out. */

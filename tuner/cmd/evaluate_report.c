@@ -50,7 +50,7 @@ static const char *why(const struct answer *r) {
 #define ANSWERS(X)                                                                         \
     X("problem", "problem", TEXT, 0, r->hidden->winner->problem_name, "its name")          \
     X("class", "class", TEXT, 1, class_of(r), "class of its shape, as in bench")           \
-    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
+    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "the rule that answers")             \
     X("loss_percent", "loss %", COUNT, 0,                                                  \
       if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
       "how much slower the rule's kernel is than the problem's own winner")                \
@@ -70,10 +70,12 @@ const struct gt_form gt_evaluate_form = GT_FORM(answer, "");
 static gt_status put_answer(struct gt_table *t, const struct gt_hidden *h,
                             enum gt_rule_kind rule, struct gt_err *err) {
     struct answer row = {.hidden = h, .rule = rule, .answer = &h->answer[rule]};
+    struct gt_point best;
     row.known = row.answer->found && row.answer->ns > 0 && row.answer->best_ns > 0;
     if (row.answer->found)
         (void)gt_point_text(&row.answer->choice.point, row.point);
-    (void)gt_point_text(&h->winner->point, row.best);
+    gt_known_point(&best, h->winner);
+    (void)gt_point_text(&best, row.best);
     return add_answer(t, &row, err);
 }
 
@@ -97,7 +99,7 @@ static double expected_of(const struct rule *r) {
 }
 
 #define RULES(X)                                                                           \
-    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "who answers")                       \
+    X("rule", "rule", TEXT, 0, gt_rule_name(r->rule), "the rule that answers")             \
     X("answered", "answered", COUNT, 1, r->loss.asked,                                     \
       "problems for which it found a kernel")                                              \
     X("known", "known", COUNT, 1, r->loss.known, "problems whose loss is known")           \

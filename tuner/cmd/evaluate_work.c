@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* evaluate_work.c - the beginning and the end of every `gemmtune evaluate`: what is stored
- * is read, and the losses are printed. */
+/* evaluate_work.c - the beginning and the end of every `gemmtune evaluate`: it reads the
+ * stored rows, and prints the losses. */
 #include "tuner/cmd/evaluate.h"
 
 #include "tuner/cmd/which_device.h"

@@ -7,10 +7,8 @@
 
 #include <string.h>
 
-/* Reads "FAMILY NAME=VALUE ...": the family and its point. Missing parameters get defaults.
- */
-static int read_point(const struct gt_family **family, struct gt_point *out,
-                      const struct gt_families *families, const char *text) {
+int gt_explain_read_point(const struct gt_family **family, struct gt_point *out,
+                          const struct gt_families *families, const char *text) {
     char name[GT_NAME_MAX] = "";
     struct gt_err err = {""};
     const size_t len = strcspn(text, " ,");
@@ -29,7 +27,7 @@ int gt_explain_point(struct gt_predicted *out, const struct gt_families *familie
                      const char *text, const struct gt_device *d,
                      const gemmtune_problem *p) {
     struct gt_err err = {""};
-    const int code = read_point(&out->family, &out->point, families, text);
+    const int code = gt_explain_read_point(&out->family, &out->point, families, text);
     if (code >= 0)
         return code;
     const gt_status status =

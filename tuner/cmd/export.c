@@ -24,8 +24,9 @@ static const struct gt_option options[] = {
 /* Standard output is the text itself. */
 static void say_written(const struct gt_export_report *r, const char *path) {
     if (strcmp(path, "-") != 0)
-        printf("%s: %lld results of %lld devices\n", path, (long long)r->records,
-               (long long)r->devices);
+        printf("%s: %lld result%s of %lld device%s\n", path, (long long)r->records,
+               gt_text_plural(r->records), (long long)r->devices,
+               gt_text_plural(r->devices));
 }
 
 static int export(struct gt_db *db, const char *device, const char *path) {

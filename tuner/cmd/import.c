@@ -27,7 +27,7 @@ struct row {
 };
 
 #define FILES(X)                                                                           \
-    X("file", "file", TEXT, 0, r->path, "what was read")                                   \
+    X("file", "file", TEXT, 0, r->path, "the file that was read")                          \
     X("devices", "devices", COUNT, 0, r->report.devices, "devices that are new here")      \
     X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \

@@ -31,7 +31,7 @@ static const struct gt_option options[] = {
      "of the volumes: f32 (default), f64, i32", 0, 0},
     GT_OPTION_EFFORT(struct values),
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct values, budget), "TIME",
-     "time to tune each problem for", 0, 0},
+     "time for tuning each problem", 0, 0},
     {"cpu-loop-max", 0, GT_OPT_INT, offsetof(struct values, loop_volume), "N",
      "time the CPU loop up to this many multiplications (default 1000000000)", 0,
      INT64_C(1) << 52},

@@ -49,7 +49,7 @@ struct winner {
     X("point", "point", POINT, 1, r->row->point, "values of the family's parameters")      \
     X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
     X("low_ns", "low", NS, 3, r->row->low_ns, "lower end of the median's 95 % interval")   \
-    X("high_ns", "high", NS, 3, r->row->high_ns, "where it ends")                          \
+    X("high_ns", "high", NS, 3, r->row->high_ns, "upper end of the interval")              \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
     X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \

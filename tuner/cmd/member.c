@@ -118,7 +118,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0, code = GT_EXIT_FAILURE;
     (void)cmd;
     gt_session_obey();
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* what is measured is stored */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* measured trials are stored first */
     if (argc < 3)
         return gt_die(GT_EXIT_USAGE, "member is for gemmtune's own use");
     struct member *m = calloc(1, sizeof *m);

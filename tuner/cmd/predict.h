@@ -16,6 +16,10 @@ int gt_predict_check_command(const struct gt_families *families, const char *db,
 
 extern const struct gt_form gt_predict_check_form; /* the table of --check */
 
+/* Reads "FAMILY NAME=VALUE ...": the family and its point. Missing parameters get defaults.
+ * Exit 2 when there is no such family or point. */
+int gt_explain_read_point(const struct gt_family **family, struct gt_point *out,
+                          const struct gt_families *families, const char *text);
 /* Predicts `text`, "FAMILY NAME=VALUE ...". Exit 2 when it is not a point or must not run,
  * 1 when there is no prediction. */
 int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,

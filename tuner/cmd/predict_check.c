@@ -72,9 +72,10 @@ struct row {
     X("family", "family", TEXT, 0, r->family,                                              \
       "a family; each: each on its own; together: all families of a problem ranked as "    \
       "one")                                                                               \
-    X("which", "problems", TEXT, 0, r->which, "all; those costs were fitted to; held out") \
+    X("which", "problems", TEXT, 0, r->which,                                              \
+      "all problems; fitted: the costs were fitted to these; held out: the others")        \
     X("groups", "groups", COUNT, 2, r->sums.groups, "problems, a family each")             \
-    X("trials", "trials", COUNT, 2, r->sums.trials, "trials of those")                     \
+    X("trials", "trials", COUNT, 2, r->sums.trials, "trials of these groups")              \
     X("spearman_median", "Spearman", FIXED, 0, r->sums.median,                             \
       "rank correlation of predicted and measured times, median of the groups")            \
     X("spearman_worst", "worst", FIXED, 1, r->sums.worst, "the same for the worst group")  \

@@ -207,6 +207,7 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
     struct gt_job job;
     gt_job_init(&job, kind, &s->device, problem);
     job.seed = seed;
+    job.spread = s->spread;
     job.count = count;
     for (int i = 0; i < count; i++)
         job.candidate[i] = candidates[i];

@@ -17,6 +17,7 @@ struct gt_session {
     struct gt_families *families;
     struct gt_pool *pool;
     int compilers;
+    enum gt_spread spread; /* of timed rows; AROUND unless the command sets it */
     /* options under which `gemmtune trial` does what the session's workers do, in words of
      * a shell: "--templates '/there' --timeout 3s" */
     char again[GT_AGAIN_MAX];

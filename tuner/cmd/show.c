@@ -122,13 +122,13 @@ static double counted(int value) {
     X("outcome", NULL, TEXT, 0, word_of(r->trial), "outcome of the trial")                 \
     X("median_ns", "median", NS, 0, r->trial->median_ns, "median time of a product")       \
     X("low_ns", "low", NS, 4, r->trial->low_ns, "lower end of the median's 95 % interval") \
-    X("high_ns", "high", NS, 4, r->trial->high_ns, "where it ends")                        \
+    X("high_ns", "high", NS, 4, r->trial->high_ns, "upper end of the interval")            \
     X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate at the median")  \
     X("registers", "regs", COUNT, 2, counted(r->trial->registers), "registers a thread")   \
     X("spill_bytes", "spill", COUNT, 3, counted(r->trial->spill_bytes),                    \
       "bytes of a thread's registers that are in memory")                                  \
     X("provenance", "from", TEXT, 5, r->trial->provenance, "origin of the result")         \
-    X("error", NULL, TEXT, 0, r->trial->error, "what went wrong")                          \
+    X("error", NULL, TEXT, 0, r->trial->error, "the reason for a failure")                 \
     X("command", NULL, TEXT, 0, r->command, "the command that tries the point again")
 GT_COLUMNS(trial, struct row, TRIALS)
 static const struct gt_form trials = GT_FORM(trial, "");

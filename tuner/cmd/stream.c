@@ -33,7 +33,8 @@ static const struct gt_option options[] = {
     {"devices", 0, GT_OPT_NAMES, offsetof(struct values, devices), "N,...",
      "the same as --device", 0, 0},
     {"memory", 'm', GT_OPT_BYTES, offsetof(struct values, memory), "SIZE",
-     "take at most so much memory of each device, as 8GiB (default: what is free)", 0, 0},
+     "take at most this much memory of each device, as 8GiB (default: its free memory)", 0,
+     0},
     {"pageable", 0, GT_OPT_FLAG, offsetof(struct values, pageable), NULL,
      "keep the matrices in ordinary memory, not in pinned memory", 0, 0},
     {"a", 0, GT_OPT_TEXT, offsetof(struct values, a), "FILE",
@@ -45,16 +46,16 @@ static const struct gt_option options[] = {
      "compare with the product of matrices on the device (resident) or with cublasxt", 0,
      0},
     {"rounds", 0, GT_OPT_INT, offsetof(struct values, rounds), "N",
-     "so many rounds, all contestants in each (default 1; 3 with --against)", 1,
+     "rounds; each times all contestants (default 1; 3 with --against)", 1,
      GT_STREAM_ROUNDS_MAX},
     {"order", 0, GT_OPT_TEXT, offsetof(struct values, order), "NAME",
      "planned (default), or five: the five buffers of the paper of 2010", 0, 0},
     {"cut", 0, GT_OPT_TEXT, offsetof(struct values, cut), "MxNxK",
      "tiles of C of M x N, slabs of K (default: planned)", 0, 0},
     {"threads", 0, GT_OPT_INT, offsetof(struct values, threads), "N",
-     "that copy ordinary memory (default: half of the cores)", 1, 256},
+     "threads that copy ordinary memory (default: half of the cores)", 1, 256},
     {"timeline", 0, GT_OPT_TEXT, offsetof(struct values, timeline), "FILE",
-     "draw what ran when, as SVG", 0, 0},
+     "draw the times of copies and products, as SVG", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_SEED(struct values),
     GT_OPTION_QUIET(struct values),
@@ -102,7 +103,7 @@ static bool is_packed(const gemmtune_problem *p, int operand) {
     const struct gt_shape shape[3] = {gt_problem_shape_a(p), gt_problem_shape_b(p),
                                       gt_problem_shape_c(p)};
     const int64_t ld[3] = {p->lda, p->ldb, p->ldc};
-    return ld[operand] == gt_shape_packed_ld(shape[operand]);
+    return ld[operand] == gt_shape_least_ld(shape[operand]);
 }
 
 static int check_files(const struct gt_stream_setup *setup) {

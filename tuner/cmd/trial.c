@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.c - `gemmtune trial`: tries one candidate again, or several of a family, and prints
- * the full result of each. The line of a failed trial ends with this command. Nothing is
- * stored.
+ * trial.c - `gemmtune trial`: tries one candidate again, or several of a family, on one
+ * problem or several, and prints the full result of each. The line of a failed trial ends
+ * with this command. Nothing is stored.
  */
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/predict.h"
 #include "tuner/cmd/session.h"
-#include "tuner/study/predict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 struct values {
-    const char *device, *family;
+    const char *device, *family, *spread;
     struct gt_texts points, templates;
     double timeout;
     int64_t seed;
@@ -23,8 +22,8 @@ struct values {
 
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
-    {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME", "kernel family",
-     0, 0},
+    {"family", 'f', GT_OPT_TEXT, offsetof(struct values, family), "NAME",
+     "kernel family; without it, a point begins with its family: \"block BM=128\"", 0, 0},
     {"point", 'p', GT_OPT_LIST, offsetof(struct values, points), "TEXT",
      "its parameters, \"BM=128 BN=128\"; missing ones take their defaults; may be repeated",
      0, 0},
@@ -35,6 +34,7 @@ static const struct gt_option options[] = {
      "for the launches (default: by the size of the problem)", 0, 0},
     {"untimed", 0, GT_OPT_FLAG, offsetof(struct values, untimed), NULL,
      "only build and check, for example under tools that slow kernels down", 0, 0},
+    GT_OPTION_SPREAD(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -92,16 +92,28 @@ static void print_json(const char *problem, const struct gt_session *s,
     printf("}");
 }
 
-/* The i-th given point; without any, the family's default. */
-static int candidate_of(struct gt_candidate *c, const struct gt_family *f,
-                        const struct gt_texts *points, int i) {
-    struct gt_point point;
+/* A point of the family that --family names. */
+static int read_point(const struct gt_family **f, struct gt_point *out,
+                      const struct gt_families *families, const char *family,
+                      const char *text) {
     struct gt_err err = {""};
-    if (gt_predict_point(&point, f, i < points->count ? points->text[i] : "", &err) !=
-        GEMMTUNE_OK)
+    const int code = gt_common_family(f, families, family);
+    if (code < 0 && gt_predict_point(out, *f, text, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_USAGE, "%s", err.line);
-    gt_candidate_set_point(c, f, &point);
-    return -1;
+    return code;
+}
+
+/* The i-th given point; without any, the family's default. */
+static int candidate_of(struct gt_candidate *c, const struct values *v,
+                        const struct gt_families *families, int i) {
+    const char *text = i < v->points.count ? v->points.text[i] : "";
+    const struct gt_family *f = NULL;
+    struct gt_point point;
+    const int code = v->family ? read_point(&f, &point, families, v->family, text)
+                               : gt_explain_read_point(&f, &point, families, text);
+    if (code < 0)
+        gt_candidate_set_point(c, f, &point);
+    return code;
 }
 
 /* Prints the result, after the text `ahead`. *code is its exit code. False: the device or
@@ -126,28 +138,29 @@ static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
     return true;
 }
 
-/* Prints a document, or several in an array. Returns the exit code of the first candidate
- * that was not correct. */
-static int try_all(const struct values *v, struct gt_session *s,
-                   const gemmtune_problem *p) {
-    const int count = v->points.count > 0 ? v->points.count : 1;
+/* Tries all points on one problem after the other. Prints a document, or several in an
+ * array. Returns the exit code of the first candidate that was not correct. */
+static int try_all(const struct values *v, struct gt_session *s, char **problems,
+                   int problem_count) {
+    const int points = v->points.count > 0 ? v->points.count : 1;
+    const int count = points * problem_count;
     const bool json = v->format.json, array = json && count > 1;
-    const struct gt_family *f = NULL;
     struct gt_candidate c;
-    int result = GT_EXIT_OK, done = 0;
-    int code = gt_common_family(&f, s->families, v->family);
+    gemmtune_problem p;
+    int result = GT_EXIT_OK, done = 0, code = -1;
     /* report a bad point before anything runs */
-    for (int i = 0; code < 0 && i < count; i++)
-        code = candidate_of(&c, f, &v->points, i);
+    for (int i = 0; code < 0 && i < points; i++)
+        code = candidate_of(&c, v, s->families, i);
     if (code >= 0)
         return code;
     for (bool alive = true; alive && done < count; done += alive) {
-        (void)candidate_of(&c, f, &v->points, done);
+        (void)candidate_of(&c, v, s->families, done % points);
+        (void)gt_common_product(&p, problems[done / points]);
         alive = try_one(&code,
                         done == 0 ? array ? "[" : ""
                         : json    ? ",\n "
                                   : "\n",
-                        &c, v, s, p);
+                        &c, v, s, &p);
         if (result == GT_EXIT_OK)
             result = code;
     }
@@ -158,14 +171,19 @@ static int try_all(const struct values *v, struct gt_session *s,
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1};
+    enum gt_spread spread = GT_SPREAD_AROUND;
     struct gt_session s;
     gemmtune_problem p;
     int first = 0;
-    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
-    if (code < 0 && !v.family)
-        code = gt_die(GT_EXIT_USAGE, "trial: give --family NAME");
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first);
+    if (code < 0 && !v.family && v.points.count == 0)
+        code = gt_die(GT_EXIT_USAGE,
+                      "trial: give --family NAME, or --point \"FAMILY NAME=VALUE ...\"");
+    /* report a bad word or problem before anything runs */
     if (code < 0)
-        code = gt_common_product(&p, argv[first]);
+        code = gt_common_spread(&spread, v.spread);
+    for (int i = first; code < 0 && i < argc; i++)
+        code = gt_common_product(&p, argv[i]);
     if (code >= 0)
         return code;
     const struct gt_session_setup setup = {
@@ -173,14 +191,15 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     code = gt_session_open(&s, &setup);
     if (code >= 0)
         return code;
-    code = try_all(&v, &s, &p);
+    s.spread = spread;
+    code = try_all(&v, &s, argv + first, argc - first);
     gt_session_close(&s);
     return code;
 }
 
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
-    .operands = "PROBLEM --device N --family NAME [--point TEXT]...",
+    .operands = "PROBLEM... --device N [--family NAME] [--point TEXT]...",
     .about = "Build, check and time points, and show the outcome of each.",
     .options = options,
     .run = run,

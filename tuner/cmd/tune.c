@@ -22,8 +22,9 @@ static const struct gt_option options[] = {
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
      "problems to tune (sweep.json)", 0, 0},
     {"from-misses", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, misses), "FILE",
-     "also tune what programs asked this device for and got by forecast, the largest "
-     "expected loss times lines first; GEMMTUNE_MISSES named FILE for these programs",
+     "also tune the problems of FILE, to which programs that ran with "
+     "GEMMTUNE_MISSES=FILE wrote the problems that a forecast answered; the largest sum "
+     "of expected losses comes first",
      0, 0},
     {"shard", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, shard), "I/N",
      "part I of N of the problems, for N machines: the same division everywhere, by "
@@ -49,7 +50,7 @@ static const struct gt_option options[] = {
     {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct gt_tune_values, dry_run), NULL,
      "count points, estimate time and memory; run nothing", 0, 0},
     {"again", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, again), NULL,
-     "search again what is tuned with at least this effort", 0, 0},
+     "search problems again that were tuned with at least this effort", 0, 0},
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
     GT_OPTION_CSV(struct gt_tune_values),
@@ -131,8 +132,9 @@ static int add_misses(struct gt_tune_request *r) {
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_INPUT, "%s", err.line);
     if (!r->v->quiet)
-        fprintf(stderr, "%s: %lld lines of this device, %zu problems; %lld of others\n",
-                r->v->misses, (long long)found.lines, found.problems,
+        fprintf(stderr, "%s: %lld line%s of this device, %zu problem%s; %lld of others\n",
+                r->v->misses, (long long)found.lines, gt_text_plural(found.lines),
+                found.problems, gt_text_plural((int64_t)found.problems),
                 (long long)found.others);
     if (r->sweep->count > 0)
         return -1;

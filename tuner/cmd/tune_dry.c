@@ -111,8 +111,9 @@ static void say_total(const struct dry *c, const struct gt_tune_request *r) {
     char several[32] = "";
     if (devices->count > 1)
         snprintf(several, sizeof several, "%zu devices, ", devices->count);
-    fprintf(stderr, "%zu problems on %s%s, about %.0f s\n", r->sweep->count, several,
-            devices->device[0].name, c->seconds / (double)devices->count);
+    fprintf(stderr, "%zu problem%s on %s%s, about %.0f s\n", r->sweep->count,
+            gt_text_plural((int64_t)r->sweep->count), several, devices->device[0].name,
+            c->seconds / (double)devices->count);
 }
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep the others.

@@ -65,7 +65,8 @@ static double share(double seconds, const struct gt_tune_result *r) {
       "its median time of a product")                                                      \
     X("low_ns", "low", NS, 6, r->result->winner[0].time.low_ns,                            \
       "lower end of the median's 95 % interval")                                           \
-    X("high_ns", "high", NS, 6, r->result->winner[0].time.high_ns, "where it ends")        \
+    X("high_ns", "high", NS, 6, r->result->winner[0].time.high_ns,                         \
+      "upper end of the interval")                                                         \
     X("gflops", "GFLOP/s", RATE, 0,                                                        \
       gt_problem_flops(&r->item->problem) / r->result->winner[0].time.median_ns,           \
       "rate at the median")                                                                \

@@ -40,6 +40,8 @@ static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_e
         status = gt_lab_create(&w->lab, &w->job.device, err);
     if (status == GEMMTUNE_OK)
         status = gt_lab_setup(w->lab, &p, w->job.seed, err);
+    if (status == GEMMTUNE_OK)
+        gt_lab_set_spread(w->lab, w->job.spread);
     if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_CHECK)
         status = gt_lab_setup_inputs(w->lab, err);
     if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_PREPARE)

@@ -12,8 +12,10 @@
  * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.
  *   - The kernel sums in the accumulator's type: its sum x has |x - r| <= 12 u_acc s.
  *     With FAST, u_acc is 2^-14 (gt_sum_unit).
- *   - With PROMOTED, that and the next hold for each sum over 128 of k, with its part of s.
- *     The parts of s add up to s. To add up these sums in f32 takes 12 units of f32 more.
+ *   - With PROMOTED, the fact above and the fact below hold for each sum over 128 of k,
+ *     with its part of s. The parts of s add up to s. The mean of uniform data is 0, so the
+ *     errors of these sums have independent signs. Together they are sqrt(128 / k) times as
+ *     large, for k from 128 on. Adding up these sums in f32 takes 12 units of f32 more.
  *   - Tensor cores, which may sum all types but f32, f64 and i32, truncate towards zero
  *     after every 16 bytes of A, or later: b k / 16 times, where b is sizeof(A). A
  *     truncation takes 0.7 u_acc of the sum at that moment. The terms are products of
@@ -22,12 +24,19 @@
  *     for 10^8 elements. b sqrt(k) / 4 is added to the 12: 1.4 times that loss.
  *   - With TF32 each factor may lose up to u_in = 2^-10 of its size, so each product up to
  *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
- *   - With SPLIT, where k > 0, the 12 is min(f(k), 12 + 9): 9 for parts of f32 that are
- *     left out, f(k) is the bound for any data (core/split.h, docs/split.md).
+ *   - With SPLIT and BF16X3, where k > 0, the 12 is min(f(k), 12 + g(k)). g(k) stands for
+ *     the parts of f32 that are left out. f(k) is the bound for any data (core/split.h,
+ *     docs/split.md).
+ *   - With RESIDUES the promise is up to 2 sqrt(k) + 2 units (docs/residues.md). Rounding
+ *     errors of uniform data are independent, and about 0.3 units in all. So 12 units are
+ *     enough.
  *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
  *     normal number. Below it, C's elements are no longer denser.
  *   - Together, with t = 12 u_acc + these: |c - r| <= t (1 + u_c) s + u_c max(|r|, least).
- *   - The reference has the wide type, so its own roundoff joins that of C.
+ *   - The reference has the wide type, so its own roundoff joins that of C. Its sum is far
+ *     more exact. A product of f32 is exact in f64, and k of them added up are off by at
+ *     most k 2^-53 s. Dot2, with roundoff u, is off by u |r| + (k u)^2 s. Exact cases have
+ *     plain sums in the same types, which need no rounding.
  * The two roundoffs must stay apart: with u_c in both terms, a bf16 C of all zeros would be
  * right at k = 4096, where s is 1024 and |r| about 21. With exact data (small integers,
  * which all types and TF32 hold) the sum is not rounded, and c must be r rounded to C's

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_internal.h - shared by checker.c, case.c and check.c. */
+/* check_internal.h - declarations that the files of checks share: checker*.c, bound.c,
+ * case.c, check.c and fused*.c. */
 #ifndef GT_TUNER_LAB_CHECK_INTERNAL_H
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 
@@ -19,7 +20,22 @@ enum {
     GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
     GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: see check.cl */
     GT_CASES_MAX = 32,        /* the last slot is for the second look after a failure */
-    GT_CHECKER_KERNELS = 9
+    GT_CHECKER_THREADS = 256  /* of a block; the same number as in check.cl */
+};
+
+/* The kernels of check.cl. */
+enum gt_checker_kernel {
+    GT_KERNEL_FILL,
+    GT_KERNEL_REFERENCE,
+    GT_KERNEL_REFERENCE_SMALL,
+    GT_KERNEL_COMPARE,
+    GT_KERNEL_UNCHANGED,
+    GT_KERNEL_WITHIN,
+    GT_KERNEL_PACE,
+    GT_KERNEL_BETWEEN,
+    GT_KERNEL_SAME,
+    GT_KERNEL_ERROR,
+    GT_CHECKER_KERNELS
 };
 
 struct gt_checker {
@@ -160,7 +176,12 @@ gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t byt
 /* The error of the output in the scratch. The case must have no epilogue. */
 gt_status gt_checker_error(struct gt_error *out, struct gt_case *t, struct gt_err *err);
 
-/* ---- fused.c: cases with an epilogue ---- */
+/* ---- fused.c and fused_ranges.c: cases with an epilogue ---- */
+
+/* The rows of all products, which operands and ranges have one after another. */
+static inline int64_t gt_fused_rows(const gemmtune_problem *p) {
+    return gt_bytes_product(p->batch, p->m);
+}
 
 /* Makes the operands and the room for outputs of a case whose problem has an epilogue. */
 gt_status gt_fused_create(struct gt_case *t, struct gt_err *err);

@@ -17,8 +17,8 @@ static uint64_t mix(uint64_t seed, int64_t row, int64_t col) {
 static double uniform(uint64_t z, gemmtune_dtype type) {
     const int bits = gt_type_bits(type), size = (int)gt_type_size(type);
     if (bits > 0)
-        return ldexp((double)((int64_t)(z >> (64 - bits)) - (INT64_C(1) << (bits - 1))),
-                     1 - bits);
+        return (double)((int64_t)(z >> (64 - bits)) - (INT64_C(1) << (bits - 1))) *
+               (2 * gt_type_unit(type));
     return size == 1 ? (double)(int8_t)(uint8_t)(z >> 56)
                      : (double)(int32_t)(uint32_t)(z >> 32);
 }
@@ -37,6 +37,9 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
         return fabs(uniform(z, type));
     case GT_DATA_WIDE:
         return ldexp(uniform(z, type), (int)(z & 31) - 16);
+    case GT_DATA_FAR:
+        return ldexp(uniform(z, type),
+                     row < GT_DATA_NEAR && col < GT_DATA_NEAR ? 0 : (int)(z & 255) - 128);
     default:
         return uniform(z, type);
     }
@@ -95,14 +98,18 @@ int64_t gt_stack_elements(const struct gt_stack *x) {
                : (x->count - 1) * x->stride + (x->rows - 1) * x->ld + x->cols;
 }
 
+void gt_data_fill_row(void *x, const struct gt_stack *stored, uint64_t seed,
+                      enum gt_data_mode mode, int64_t row) {
+    const size_t size = gt_type_size(stored->type);
+    const int64_t z = row / stored->rows, i = row % stored->rows;
+    const int64_t at = z * stored->stride + i * stored->ld;
+    for (int64_t j = 0; j < stored->cols; j++)
+        gt_element_put((char *)x + (size_t)(at + j) * size, stored->type,
+                       gt_stack_value(stored, seed, z, i, j, mode));
+}
+
 void gt_data_fill(void *x, const struct gt_stack *stored, uint64_t seed,
                   enum gt_data_mode mode) {
-    const size_t size = gt_type_size(stored->type);
-    for (int64_t e = 0; e < stored->count * stored->rows * stored->cols; e++) {
-        const int64_t z = e / stored->cols / stored->rows;
-        const int64_t i = e / stored->cols % stored->rows, j = e % stored->cols;
-        const int64_t at = z * stored->stride + i * stored->ld + j;
-        gt_element_put((char *)x + (size_t)at * size, stored->type,
-                       gt_stack_value(stored, seed, z, i, j, mode));
-    }
+    for (int64_t row = 0; row < stored->count * stored->rows; row++)
+        gt_data_fill_row(x, stored, seed, mode, row);
 }

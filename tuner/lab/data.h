@@ -9,18 +9,24 @@
 #include "core/element.h"
 #include "core/problem.h"
 
+enum { GT_DATA_NEAR = 256 };
+
 enum gt_data_mode {
     GT_DATA_SMALL = 0, /* integers -3..3: sums are exact */
     GT_DATA_UNIFORM =
         1, /* [-1, 1) with all bits of the significand; any integer for i32, i8 */
     /* integers -1..1, for sums of integers -3..3 that would not be exact */
     GT_DATA_UNIT = 2,
-    /* integers 5..7: sums of 128 products are below 2^14, and those of 512 above it. So
-     * they are exact with PROMOTED, and not when promotion is left out */
+    /* integers 5..7: sums of 128 products are below 2^14. Sums of 512 are above it on
+     * average, since a product is 36 then. So sums are exact with PROMOTED, and not when
+     * promotion is left out */
     GT_DATA_HIGH = 5,
-    /* for errors of f32 and f64 alone: */
+    /* only for the errors of f32 and f64: */
     GT_DATA_POSITIVE = 3, /* sizes of GT_DATA_UNIFORM */
     GT_DATA_WIDE = 4,     /* GT_DATA_UNIFORM times a power of two from 2^-16 to 2^15 */
+    /* GT_DATA_UNIFORM, in rows and columns of memory from GT_DATA_NEAR on times a power of
+     * two from 2^-128 to 2^127. Only for f64 */
+    GT_DATA_FAR = 6,
 };
 
 /* The 32-bit words that fill memory which kernels must not touch or read. They are NaN as
@@ -59,6 +65,9 @@ double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_
 /* The mode in which a sum of k products is exact in the problem's accumulator, in any
  * order. */
 enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k);
+/* Fills one row of the matrices at x. Rows are counted over all matrices. */
+void gt_data_fill_row(void *x, const struct gt_stack *stored, uint64_t seed,
+                      enum gt_data_mode mode, int64_t row);
 /* Fills the matrices at x. */
 void gt_data_fill(void *x, const struct gt_stack *stored, uint64_t seed,
                   enum gt_data_mode mode);

@@ -27,6 +27,9 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
  * of the device. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
+/* Sets the numbers of rows that groups and products of the rotating inputs have. Without a
+ * call they are AROUND. */
+void gt_lab_set_spread(struct gt_lab *lab, enum gt_spread spread);
 /* Makes the rotating inputs of the current problem, up to a thousand sets, unless they
  * exist. Only timing needs them. After a failure no problem is set up. */
 gt_status gt_lab_setup_inputs(struct gt_lab *lab, struct gt_err *err);

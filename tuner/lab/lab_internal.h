@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_internal.h - shared by lab.c, sets.c, measure.c and stopwatch.c. */
+/* lab_internal.h - declarations that lab.c, case_list.c, suite.c, sets.c, measure.c and
+ * stopwatch.c share. */
 #ifndef GT_TUNER_LAB_LAB_INTERNAL_H
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 
@@ -7,8 +8,9 @@
 #include "tuner/lab/lists.h"
 
 enum {
-    GT_LAB_SMALLS = 12, /* cases of other shapes, for all problems of the same types */
+    GT_LAB_SMALLS = 14, /* cases of other shapes, for all problems of the same types */
     GT_LAB_OWNS = 4,    /* cases of a batch's own shape, for kernels that have no other */
+    GT_LAB_LISTED = GT_LAB_SMALLS + GT_LAB_OWNS,
     GT_LAB_OWN_SIDE_MAX = 64, /* the longest side of a batch that has such cases */
     GT_SETS_MAX = 1024 /* sets of inputs; a graph of this many launches is one sample */
 };
@@ -35,17 +37,24 @@ struct gt_lab {
     struct gt_rig *rig;
     struct gt_checker *checker;
     int64_t scratch;
-    struct gt_case *small[GT_LAB_SMALLS];
+    /* The cases of gt_case_listed; NULL where the problem has none. The first GT_LAB_SMALLS
+     * stay while the types do. */
+    struct gt_case *listed[GT_LAB_LISTED];
     /* one problem */
     gemmtune_problem problem;
     char name[GT_PROBLEM_NAME_MAX]; /* "" when no problem is set up */
     uint64_t seed;
-    struct gt_case *timed[2];         /* with exact data, with realistic data */
-    struct gt_case *own[GT_LAB_OWNS]; /* NULL where the problem has none */
+    struct gt_case *timed[2]; /* with exact data, with realistic data */
     struct gt_sets sets;
+    enum gt_spread spread; /* of the rows of the sets */
     /* Set ahead of a problem: its cases check products that round the sum as well. */
     bool rounds_sum;
 };
+
+/* Case i of the list, for a timed problem: first GT_LAB_SMALLS small ones of other shapes,
+ * then GT_LAB_OWNS of a batch's own shape. False when the problem has no such case. */
+bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
+                    uint64_t seed);
 
 gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                          struct gt_err *err);

@@ -66,24 +66,42 @@ static int64_t chance(uint64_t seed, int64_t z) {
     return (int64_t)(gt_mix(seed + (uint64_t)z * GT_MIX_STEP) % 1000);
 }
 
-/* Rows of group or product z, before those of groups are scaled to their sum. */
+/* Rows of group or product z. Those of groups, and with ZIPF those of products, are shares
+ * of all rows: they are still to be scaled to their sum. */
 static int64_t weight(const gemmtune_problem *p, enum gt_spread spread, uint64_t seed,
                       int64_t z) {
     const int64_t expected = p->expected_rows, by_chance = chance(seed, z);
-    if (spread == GT_SPREAD_EVEN)
+    if (spread == GT_SPREAD_AROUND)
         return expected * (750 + by_chance / 2) / 1000;
-    if (spread == GT_SPREAD_EQUAL)
+    if (spread == GT_SPREAD_EXACT)
         return expected;
     if (spread == GT_SPREAD_ZIPF)
         return 1000 * expected * p->batch / (z + 1);
     return by_chance < 300 ? 0 : by_chance < 400 ? p->m : p->m * chance(seed + 1, z) / 1000;
 }
 
-enum gt_spread gt_spread_timed(void) {
-    const char *word = getenv("GEMMTUNE_ROWS");
-    if (word != NULL && strcmp(word, "equal") == 0)
-        return GT_SPREAD_EQUAL;
-    return word != NULL && strcmp(word, "zipf") == 0 ? GT_SPREAD_ZIPF : GT_SPREAD_EVEN;
+gt_status gt_spread_parse(enum gt_spread *out, const char *word, struct gt_err *err) {
+    static const char *const words[] = {[GT_SPREAD_AROUND] = "around",
+                                        [GT_SPREAD_EXACT] = "exact",
+                                        [GT_SPREAD_ZIPF] = "zipf"};
+    *out = GT_SPREAD_AROUND;
+    for (int i = 0; word != NULL && i < GT_SPREAD_UNEVEN; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (enum gt_spread)i;
+            return GEMMTUNE_OK;
+        }
+    return word == NULL
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EINVAL,
+                         "\"%s\" is no spread of rows: around, exact or zipf", word);
+}
+
+static double sum_of_weights(const gemmtune_problem *p, enum gt_spread spread,
+                             uint64_t seed) {
+    double sum = 0;
+    for (int64_t z = 0; z < p->batch; z++)
+        sum += (double)weight(p, spread, seed, z);
+    return sum;
 }
 
 /* Groups share all rows; of uneven ones the last rows belong to none. */
@@ -93,17 +111,23 @@ static void fill_ends(int32_t *rows, const gemmtune_problem *p, enum gt_spread s
     const double expected = (double)p->expected_rows * (double)p->batch;
     const double most = (double)p->m - (even ? 0 : floor((double)p->m / 9));
     const double all = even && expected < most ? expected : most;
-    double sum = 0, before = 0;
-    for (int64_t z = 0; z < p->batch; z++)
-        sum += (double)weight(p, spread, seed, z);
+    const double sum = sum_of_weights(p, spread, seed);
+    double before = 0;
     for (int64_t z = 0; z < p->batch; z++) {
         before += (double)weight(p, spread, seed, z);
         rows[z] = sum > 0 ? (int32_t)floor(all * (before / sum)) : 0;
     }
 }
 
-static int64_t clipped(int64_t rows, const gemmtune_problem *p) {
-    return rows < p->m ? rows : p->m;
+/* A product has at most m rows. */
+static void fill_rows(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
+                      uint64_t seed) {
+    const double expected = (double)p->expected_rows * (double)p->batch;
+    const double scale =
+        spread == GT_SPREAD_ZIPF ? expected / sum_of_weights(p, spread, seed) : 1;
+    for (int64_t z = 0; z < p->batch; z++)
+        rows[z] =
+            (int32_t)fmin(floor(scale * (double)weight(p, spread, seed, z)), (double)p->m);
 }
 
 void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
@@ -111,8 +135,7 @@ void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread sprea
     if (p->batch_kind == GEMMTUNE_GROUPED_ROWS)
         fill_ends(rows, p, spread, seed);
     else
-        for (int64_t z = 0; z < p->batch; z++)
-            rows[z] = (int32_t)clipped(weight(p, spread, seed, z), p);
+        fill_rows(rows, p, spread, seed);
 }
 
 static gt_status write_rows(void **mem, struct gt_rig *rig, const int32_t *host,
@@ -161,13 +184,30 @@ int64_t gt_rows_group(const struct gt_rows *rows, const gemmtune_problem *p, int
 /* ---- lists ---- */
 
 /* Bytes of an array of pointers. */
-static int64_t array_bytes(const gemmtune_problem *p) {
-    const int64_t bytes = gt_bytes_product(p->batch, (int64_t)sizeof(void *));
+static int64_t array_bytes(int64_t count) {
+    const int64_t bytes = gt_bytes_product(count, (int64_t)sizeof(void *));
     return gt_bytes_sum(bytes, GT_VIEW_ALIGN - 1) / GT_VIEW_ALIGN * GT_VIEW_ALIGN;
 }
 
 int64_t gt_lists_bytes(const gemmtune_problem *p) {
-    return gt_problem_has_pointers(p) ? gt_bytes_product(3, array_bytes(p)) : 0;
+    return gt_problem_has_pointers(p) ? gt_bytes_product(3, array_bytes(p->batch)) : 0;
+}
+
+gt_status gt_lists_write(struct gt_lists *out, struct gt_rig *rig, void **const pointers[3],
+                         int64_t count, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const int64_t bytes = array_bytes(count);
+    memset(out, 0, sizeof *out);
+    if (count == 0)
+        return GEMMTUNE_OK;
+    gt_status status = ops->alloc(&out->mem, rig, 3 * bytes, err);
+    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++) {
+        status = ops->write(rig, out->mem, i * bytes, pointers[i],
+                            count * (int64_t)sizeof **pointers, err);
+        if (status == GEMMTUNE_OK)
+            status = ops->view(&out->view[i], rig, out->mem, i * bytes, bytes, err);
+    }
+    return status;
 }
 
 /* The pointer to the matrix of an operand that product z has. */
@@ -181,35 +221,21 @@ static char *pointer_to(const gemmtune_problem *memory, int operand, int64_t z,
     return (char *)matrix + number * x.stride * (int64_t)gt_type_size(x.type);
 }
 
-static gt_status write_array(struct gt_lists *lists, struct gt_rig *rig,
-                             const gemmtune_problem *p, int operand, void *matrix,
-                             const struct gt_orders *orders, char **host,
-                             struct gt_err *err) {
-    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
-    const gemmtune_problem memory = gt_memory_of(p);
-    const int64_t bytes = array_bytes(p);
-    for (int64_t z = 0; z < p->batch; z++)
-        host[z] = pointer_to(&memory, operand, z, orders, matrix);
-    gt_status status = ops->write(rig, lists->mem, operand * bytes, host,
-                                  p->batch * (int64_t)sizeof *host, err);
-    if (status == GEMMTUNE_OK)
-        status =
-            ops->view(&lists->view[operand], rig, lists->mem, operand * bytes, bytes, err);
-    return status;
-}
-
 gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
                           const gemmtune_problem *p, void *const matrix[3],
                           const struct gt_orders *orders, struct gt_err *err) {
+    const gemmtune_problem memory = gt_memory_of(p);
     memset(out, 0, sizeof *out);
     if (!gt_problem_has_pointers(p))
         return GEMMTUNE_OK;
-    char **host = calloc((size_t)p->batch, sizeof *host);
-    gt_status status =
-        host != NULL ? gt_rig_head(rig)->ops->alloc(&out->mem, rig, gt_lists_bytes(p), err)
-                     : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for pointers");
-    for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
-        status = write_array(out, rig, p, i, matrix[i], orders, host, err);
+    void **host = calloc((size_t)p->batch, 3 * sizeof *host);
+    if (host == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for pointers");
+    void **const of[3] = {host, host + p->batch, host + 2 * p->batch};
+    for (int i = 0; i < 3; i++)
+        for (int64_t z = 0; z < p->batch; z++)
+            of[i][z] = pointer_to(&memory, i, z, orders, matrix[i]);
+    const gt_status status = gt_lists_write(out, rig, of, p->batch, err);
     free(host);
     return status;
 }

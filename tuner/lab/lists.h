@@ -38,15 +38,15 @@ struct gt_lists {
     void *view[3]; /* of A, B and C; NULL: matrices lie at strides */
 };
 
-/* How long groups and products are. EVEN: as many rows as the problem expects, a quarter
- * more or less. UNEVEN: any number, 0 among them, and the last rows of A belong to no
- * group. EQUAL: as many as the problem expects. ZIPF: number z has a share of 1 / (z + 1).
- */
-enum gt_spread { GT_SPREAD_EVEN, GT_SPREAD_UNEVEN, GT_SPREAD_EQUAL, GT_SPREAD_ZIPF };
+/* How long groups and products are. AROUND: as many rows as the problem expects, a quarter
+ * more or less. EXACT: as many as the problem expects. ZIPF: number z has a share of all
+ * expected rows in proportion to 1 / (z + 1). UNEVEN: any number, 0 among them, and the
+ * last rows of A belong to no group. */
+enum gt_spread { GT_SPREAD_AROUND, GT_SPREAD_EXACT, GT_SPREAD_ZIPF, GT_SPREAD_UNEVEN };
 
-/* The spread of timed rows: that of GEMMTUNE_ROWS in the environment, `equal` or `zipf`;
- * EVEN without it. */
-enum gt_spread gt_spread_timed(void);
+/* The spread of timed rows that a user calls `around`, `exact` or `zipf`; AROUND for NULL.
+ * EINVAL names the word. */
+gt_status gt_spread_parse(enum gt_spread *out, const char *word, struct gt_err *err);
 
 /* The rows of a problem that has them, as a call gives them: `batch` numbers. */
 void gt_rows_fill(int32_t *rows, const gemmtune_problem *p, enum gt_spread spread,
@@ -71,6 +71,10 @@ int64_t gt_lists_bytes(const gemmtune_problem *p);
 gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
                           const gemmtune_problem *p, void *const matrix[3],
                           const struct gt_orders *orders, struct gt_err *err);
+/* Makes device arrays of `count` pointers each, which are given on the host; nothing for a
+ * count of 0. */
+gt_status gt_lists_write(struct gt_lists *out, struct gt_rig *rig, void **const pointers[3],
+                         int64_t count, struct gt_err *err);
 void gt_lists_clear(struct gt_lists *lists, struct gt_rig *rig);
 
 #endif

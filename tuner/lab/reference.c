@@ -74,7 +74,7 @@ static struct {
     void *library; /* NULL: no library is open */
     sgemm_fn sgemm;
     dgemm_fn dgemm;
-    bool is_reference;
+    const char *warning; /* a reason why it is slow, or NULL */
     char about[128];
 } blas;
 
@@ -102,9 +102,28 @@ static const char *text_of(const char *function) {
     return symbol != NULL ? call() : NULL;
 }
 
+/* An OpenBLAS that is older than the CPU falls back to the core type Prescott, whose
+ * vectors have 16 bytes. */
+static const char *warning_of_core(const char *core) {
+#if defined(__x86_64__)
+    static const char slow[] = "the CPU BLAS of this machine does not know this CPU, and "
+                               "is several times slower than it could be: set ";
+    static const char wide[] = "OPENBLAS_CORETYPE=SkylakeX",
+                      narrow[] = "OPENBLAS_CORETYPE=Haswell";
+    static char text[sizeof slow + sizeof wide];
+    if (strcmp(core, "Prescott") == 0 && __builtin_cpu_supports("avx2")) {
+        snprintf(text, sizeof text, "%s%s", slow,
+                 __builtin_cpu_supports("avx512f") ? wide : narrow);
+        return text;
+    }
+#endif
+    (void)core;
+    return NULL;
+}
+
 /* Writes the library's file, version and core type to blas.about. OpenBLAS chooses its
- * kernels by the core type that it detects. If the type is wrong, OpenBLAS is several times
- * slower. The text of openblas_get_config begins "OpenBLAS 0.3.21". */
+ * kernels by the core type that it detects. The text of openblas_get_config begins
+ * "OpenBLAS 0.3.21". */
 static void describe(const char *file) {
     const char *config = text_of("openblas_get_config");
     const char *core = text_of("openblas_get_corename");
@@ -113,16 +132,20 @@ static void describe(const char *file) {
         const char *version = strncmp(config, "OpenBLAS ", 9) == 0 ? config + 9 : config;
         snprintf(blas.about, sizeof blas.about, "%s, OpenBLAS %.*s, core %s", file,
                  (int)strcspn(version, " "), version, core);
+        blas.warning = warning_of_core(core);
         return;
     }
     if (blis != NULL) {
         snprintf(blas.about, sizeof blas.about, "%s, BLIS %s", file, blis);
         return;
     }
-    blas.is_reference = dlsym(blas.library, "MKL_Get_Version_String") == NULL &&
-                        dlsym(blas.library, "ATL_buildinfo") == NULL;
+    const bool is_reference = dlsym(blas.library, "MKL_Get_Version_String") == NULL &&
+                              dlsym(blas.library, "ATL_buildinfo") == NULL;
     snprintf(blas.about, sizeof blas.about, "%s%s", file,
-             blas.is_reference ? ", reference BLAS" : "");
+             is_reference ? ", reference BLAS" : "");
+    if (is_reference)
+        blas.warning = "the CPU BLAS of this machine is the reference BLAS, tens of times "
+                       "slower than a tuned one: install OpenBLAS to compare with";
 }
 
 /* Opens the library that GEMMTUNE_LIBCBLAS names, or the first of these that opens and has
@@ -146,11 +169,7 @@ static bool find_blas(void) {
 }
 
 const char *gt_cpu_blas_warning(void) {
-    return find_blas() && blas.is_reference
-               ? "the CPU BLAS of this machine is the reference BLAS, tens of times slower "
-                 "than "
-                 "a tuned one: install OpenBLAS to compare with"
-               : NULL;
+    return find_blas() ? blas.warning : NULL;
 }
 
 /* One product. */

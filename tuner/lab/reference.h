@@ -24,8 +24,8 @@ gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which
  * the core type that it detected. NULL when there is none. The environment variable
  * GEMMTUNE_LIBCBLAS names another library file. */
 const char *gt_cpu_blas_for(const gemmtune_problem *p);
-/* A sentence of warning when that library is the reference BLAS, which is too slow for a
- * baseline; else NULL. */
+/* A sentence of warning when that library is too slow for a baseline: the reference BLAS,
+ * or an OpenBLAS that takes this CPU for one without wide vectors. Else NULL. */
 const char *gt_cpu_blas_warning(void);
 /* Computes C = alpha op(A) op(B) + beta C with that library. */
 void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, const void *b,

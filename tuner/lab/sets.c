@@ -105,7 +105,7 @@ gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t
     if (status == GEMMTUNE_OK)
         status = make_lists(lab, p, err);
     if (status == GEMMTUNE_OK)
-        status = gt_rows_create(&lab->sets.rows, lab->rig, p, gt_spread_timed(), seed, err);
+        status = gt_rows_create(&lab->sets.rows, lab->rig, p, lab->spread, seed, err);
     if (status == GEMMTUNE_OK)
         status = gt_rig_head(lab->rig)->ops->finish(lab->rig, err);
     return status;

@@ -56,23 +56,24 @@ static int differing(const struct gt_space *s, size_t a, size_t b) {
     return n;
 }
 
-/* What a block computes and reads. Points that are alike in it are about as fast as each
- * other, as far as the model can tell. */
+/* The tile of a block. To the model, points with the same tile are about as fast as each
+ * other. */
 static const enum gt_shape_key tile_keys[] = {
     GT_SHAPE_TILE_M, GT_SHAPE_TILE_N, GT_SHAPE_TILE_K, GT_SHAPE_SPLIT, GT_SHAPE_SLAB};
 enum { TILE_KEYS = sizeof tile_keys / sizeof *tile_keys };
 
-/* A point that was taken. */
-struct taken {
+/* A point and its tile. */
+struct looked {
     size_t index;
     bool has_tile;
     int64_t tile[TILE_KEYS];
 };
 
-static struct taken take(struct gt_outlook *o, int space, size_t index) {
-    struct taken t = {.index = index};
+static struct looked look_at(struct gt_outlook *o, int space, size_t index) {
+    struct looked t = {.index = index};
     int64_t values[GT_POINT_MAX], shape[GT_SHAPE_COUNT];
     gt_space_values(&o->space[space], index, values);
+    /* Forecasts that were made up have no bindings. */
     t.has_tile = o->bound != NULL &&
                  gt_bind_values(&o->bound[space], values, NULL) == GEMMTUNE_OK &&
                  gt_shape_of(shape, &o->bound[space]);
@@ -81,34 +82,35 @@ static struct taken take(struct gt_outlook *o, int space, size_t index) {
     return t;
 }
 
-static bool have_one_tile(const struct taken *a, const struct taken *b) {
+static bool have_one_tile(const struct looked *a, const struct looked *b) {
     return a->has_tile && b->has_tile && memcmp(a->tile, b->tile, sizeof a->tile) == 0;
 }
 
-/* Whether the point is worth a trial beside those taken. */
-static bool is_apart(struct gt_outlook *o, int space, size_t index,
-                     const struct taken *taken, int count) {
+/* Whether a point is worth a trial beside those chosen. */
+static bool is_apart(const struct gt_space *space, const struct looked *point,
+                     const struct looked *chosen, int count) {
     bool apart = true;
     for (int i = 0; apart && i < count; i++)
-        apart = differing(&o->space[space], index, taken[i].index) >= DIFFERING_MIN;
-    const struct taken t = apart ? take(o, space, index) : (struct taken){0};
-    for (int i = 0; apart && i < count; i++)
-        apart = !have_one_tile(&t, &taken[i]);
+        apart = differing(space, point->index, chosen[i].index) >= DIFFERING_MIN &&
+                !have_one_tile(point, &chosen[i]);
     return apart;
 }
 
-/* Finds the fastest of the points asked about that is unlike those taken so far. */
-static bool next_best(struct taken *out, struct gt_outlook *o, int space,
-                      const struct taken *taken, int count) {
+/* Finds the fastest of the points asked about that is unlike those chosen so far. */
+static bool next_best(struct looked *out, struct gt_outlook *o, int space,
+                      const struct looked *chosen, int count) {
     const float *ns = o->ns[space];
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < o->space[space].count; i++)
-        if (ns[i] > 0 && (best == SIZE_MAX || ns[i] < ns[best]) &&
-            is_apart(o, space, i, taken, count))
-            best = i;
-    if (best != SIZE_MAX)
-        *out = take(o, space, best);
-    return best != SIZE_MAX;
+    bool found = false;
+    for (size_t i = 0; i < o->space[space].count; i++) {
+        if (!(ns[i] > 0) || (found && ns[i] >= ns[out->index]))
+            continue;
+        const struct looked point = look_at(o, space, i);
+        if (!is_apart(&o->space[space], &point, chosen, count))
+            continue;
+        *out = point;
+        found = true;
+    }
+    return found;
 }
 
 static void look_around(struct gt_outlook *o, int space) {
@@ -135,7 +137,7 @@ static void climb(struct gt_outlook *o, struct gt_pick from) {
 }
 
 static void look_for_the_best(struct gt_outlook *o, int space) {
-    struct taken start[CLIMBERS];
+    struct looked start[CLIMBERS];
     int n = 0;
     look_around(o, space);
     while (n < CLIMBERS && next_best(&start[n], o, space, start, n))
@@ -173,7 +175,7 @@ int gt_outlook_best(struct gt_pick *out, int room, int each, struct gt_outlook *
     int count = 0;
     room = room < GT_OUTLOOK_BEST_MAX ? room : GT_OUTLOOK_BEST_MAX;
     for (int i = 0; o->ns && i < o->spaces; i++) {
-        struct taken own[EACH_MAX];
+        struct looked own[EACH_MAX];
         int n = 0;
         while (o->ns[i] && n < each && n < EACH_MAX && next_best(&own[n], o, i, own, n)) {
             const struct gt_pick pick = {i, own[n++].index};

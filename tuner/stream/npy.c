@@ -185,7 +185,7 @@ gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
 }
 
 /* Writes all bytes; returns 0 or an errno. On a full disk a write ends early without an
- * error, and the next write says what is wrong. */
+ * error, and the next write gives the reason. */
 static int write_all(int fd, const char *bytes, size_t size) {
     size_t done = 0;
     while (done < size) {

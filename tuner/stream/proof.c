@@ -60,7 +60,7 @@ struct stored {
     gemmtune_dtype type;
     struct gt_shape shape;
     int64_t ld;
-    bool turned; /* the matrix is the transpose of what is stored */
+    bool turned; /* the matrix is the transpose of the stored one */
 };
 
 static void read_row(double *out, const struct stored *m, int64_t row) {

@@ -19,7 +19,7 @@ struct gt_stream_setup {
     bool pageable;
     bool five_buffers;
     bool resident, cublasxt; /* to be compared with */
-    double memory;           /* bytes a device; 0: what is free */
+    double memory;           /* bytes a device; 0: the free memory */
     int64_t tile[3];         /* 0: planned */
     int threads;
     int rounds;

@@ -51,7 +51,7 @@ gt_status gt_evaluation_create(struct gt_evaluation **out,
                                const struct gt_evaluation_setup *setup, struct gt_err *err);
 void gt_evaluation_destroy(struct gt_evaluation *e);
 
-/* The number of problems with a verified winner of the device. */
+/* The number of problems with a winner on the device's key. */
 size_t gt_evaluation_count(const struct gt_evaluation *e);
 
 /* Hides problems [begin, end) of the shuffled order together and answers each with the

@@ -30,8 +30,8 @@ struct gt_evaluation {
     struct gt_costed_record *ranked; /* scratch of ask_cheapest */
 };
 
-/* Reads the rows that were correct and timed here, with the present sources of their
- * families. */
+/* Reads the records, and the trials that were correct and timed here, of the present
+ * sources of their families. */
 gt_status gt_evaluation_read_times(struct gt_evaluation *e, struct gt_err *err);
 /* Finds the times of a kernel and of the winner on the winner's problem, from the same kind
  * of measurement. False when there is none of both. */

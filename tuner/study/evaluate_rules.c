@@ -84,7 +84,9 @@ static bool ask_cheapest(struct gt_choice *out, const struct gt_evaluation *e,
     qsort(e->ranked, count, sizeof *e->ranked, by_cost);
     for (size_t i = 0; i < count; i++) {
         const struct gt_known *k = e->ranked[i].known;
-        if (!runs(out, e, p, k->family, &k->point))
+        struct gt_point point;
+        gt_known_point(&point, k);
+        if (!runs(out, e, p, k->family, &point))
             continue;
         out->match = GEMMTUNE_MATCH_SHAPE;
         (void)snprintf(out->why, sizeof out->why, "tuned for %.90s, %s (%.2f)",
@@ -96,7 +98,7 @@ static bool ask_cheapest(struct gt_choice *out, const struct gt_evaluation *e,
 
 static bool is_candidate(const struct gt_evaluation *e, const struct gt_known *k,
                          const gemmtune_problem *p) {
-    return k->verified && strcmp(k->device_key, e->setup.device_key) == 0 &&
+    return strcmp(k->device_key, e->setup.device_key) == 0 &&
            gt_problem_same_kind(&k->problem, p);
 }
 
@@ -126,19 +128,21 @@ static double volume_cost(const struct gt_evaluation *e, const struct gt_known *
 static double single_cost(const struct gt_evaluation *e, const struct gt_known *k,
                           const gemmtune_problem *p) {
     enum { FAR_BEHIND = 1000000 };
-    char point[GT_POINT_TEXT_MAX];
+    char text[GT_POINT_TEXT_MAX];
+    struct gt_point point;
     double logs = 0;
     int known = 0, all = 0;
     if (!is_candidate(e, k, p))
         return -1;
-    (void)gt_point_text(&k->point, point);
+    gt_known_point(&point, k);
+    (void)gt_point_text(&point, text);
     for (size_t i = 0; i < e->left_count; i++) {
         const struct gt_known *other = &e->left[i];
         double ns, best_ns;
         if (other->rank != 0 || !is_candidate(e, other, p))
             continue;
         all++;
-        if (!gt_evaluation_times(&ns, &best_ns, e, other, k->family->name, point))
+        if (!gt_evaluation_times(&ns, &best_ns, e, other, k->family->name, text))
             continue;
         known++;
         logs += log(ns / best_ns);

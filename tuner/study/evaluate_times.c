@@ -43,7 +43,7 @@ gt_status gt_evaluation_read_times(struct gt_evaluation *e, struct gt_err *err) 
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu rows", v->row_count);
     for (size_t i = 0; i < v->row_count; i++) {
         const struct gt_view_row *row = &v->row[i];
-        const bool here = row->record ? row->verified : row->run_id != 0;
+        const bool here = row->record || row->run_id != 0;
         if (here && row->state == GT_TRIAL_DONE && row->outcome == GT_CORRECT &&
             row->median_ns > 0 && gt_view_current(row, e->setup.families))
             e->stored[e->stored_count++] = stored_of(row);
@@ -64,7 +64,9 @@ bool gt_evaluation_times(double *ns, double *best_ns, const struct gt_evaluation
                          const struct gt_known *winner, const char *family,
                          const char *point) {
     char text[GT_POINT_TEXT_MAX];
-    (void)gt_point_text(&winner->point, text);
+    struct gt_point own;
+    gt_known_point(&own, winner);
+    (void)gt_point_text(&own, text);
     const struct gt_kernel_times *best =
         find_stored(e, winner->problem_name, winner->family->name, text);
     const struct gt_kernel_times *s = find_stored(e, winner->problem_name, family, point);

@@ -53,12 +53,14 @@ static bool find_starts(struct gt_ahead *a, const struct gt_tuner *t) {
 
 static gt_status send_start(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err) {
     struct gt_job job;
-    const struct gt_pick *pick = &a->starts->pick[a->sent++];
+    const struct gt_pick *pick = &a->starts->pick[a->sent];
     gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
     job.id = ++t->next_id;
     job.count = 1;
     gt_tune_candidate(&job.candidate[0], &a->space[pick->space], pick->index);
-    return gt_pool_send(t->pool, &job, err);
+    const gt_status status = gt_pool_send(t->pool, &job, err);
+    a->sent += status == GEMMTUNE_OK;
+    return status;
 }
 
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {

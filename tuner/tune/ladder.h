@@ -14,7 +14,7 @@
 
 #include "tuner/tune/tune.h"
 
-enum { GT_LADDER_MAX = 32 }; /* rungs */
+enum { GT_LADDER_MAX = 24 }; /* rungs; a job must have room for as many points */
 
 struct gt_ladder_rung {
     char name[GT_RUNG_NAME_MAX];

@@ -2,10 +2,12 @@
 /* starts.c - see starts.h. */
 #include "tuner/tune/starts.h"
 
+#include "runtime/match.h"
 #include "tuner/base/best.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -17,6 +19,9 @@ enum {
 };
 /* by the model: in all, and of one family */
 enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 };
+/* A family's start was the fastest somewhere, and forecasts may be wrong by a quarter. So a
+ * start goes before points whose forecast is up to a quarter better. */
+static const double start_share = 0.8;
 
 /* Points that did well for problems with these types and layout, the nearest problem first.
  * Each point is in it once. */
@@ -34,10 +39,12 @@ struct finding {
     const struct gt_space *space;
     int spaces;
     const gemmtune_problem *problem;
-    char name[GT_PROBLEM_NAME_MAX]; /* the problem's name */
-    struct nearby finalists;        /* finalists of this problem on this device, by rank */
-    struct nearby own;              /* winners of other problems on this device */
-    struct nearby others;           /* winners on the most similar device that has any */
+    char name[GT_PROBLEM_NAME_MAX];  /* the problem's name */
+    char plain[GT_PROBLEM_NAME_MAX]; /* its name without the epilogue */
+    struct gt_pick answer;   /* the point that a lookup gives; index SIZE_MAX: none */
+    struct nearby finalists; /* of this problem here, then without the epilogue */
+    struct nearby own;       /* winners of other problems on this device */
+    struct nearby others;    /* winners on the most similar device that has any */
 };
 
 static void add(struct gt_starts *s, struct gt_pick p) {
@@ -96,6 +103,16 @@ static bool locate(struct gt_pick *out, const struct finding *f, const char *fam
     return false;
 }
 
+/* A finalist's place among those of the problem and, behind them, those of the same problem
+ * without its epilogue, which is the same product. -1: it is no finalist of either. */
+static int place_of_finalist(const struct finding *f, const struct gt_record_row *row) {
+    if (strcmp(row->subject.device_key, f->tuner->device_key) != 0)
+        return -1;
+    if (strcmp(row->subject.problem, f->name) == 0)
+        return row->rank;
+    return strcmp(row->subject.problem, f->plain) == 0 ? FINALISTS + row->rank : -1;
+}
+
 static gt_status see_record(void *user, const struct gt_record_row *row,
                             struct gt_err *err) {
     struct finding *f = user;
@@ -104,8 +121,8 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     struct gt_pick pick;
     (void)err;
     const bool own = strcmp(row->subject.device_key, f->tuner->device_key) == 0;
-    const bool same_problem = own && strcmp(row->subject.problem, f->name) == 0;
-    if (row->rank != 0 && !same_problem)
+    const int place = place_of_finalist(f, row);
+    if (row->rank != 0 && place < 0)
         return GEMMTUNE_OK;
     if (gt_problem_from_name(&p, row->subject.problem, NULL) != GEMMTUNE_OK ||
         !gt_problem_lends(&p, f->problem))
@@ -113,8 +130,8 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
     if (gt_point_parse(&point, row->subject.point, NULL) != GEMMTUNE_OK ||
         !locate(&pick, f, row->subject.family, &point))
         return GEMMTUNE_OK;
-    if (same_problem)
-        add_near(&f->finalists, pick, row->rank);
+    if (place >= 0)
+        add_near(&f->finalists, pick, place);
     else
         add_near(own ? &f->own : &f->others, pick, gt_problem_distance2(&p, f->problem));
     return GEMMTUNE_OK;
@@ -220,21 +237,44 @@ static void add_expected(struct gt_starts *s, struct gt_outlook *outlook) {
         add(s, pick[i]);
 }
 
-/* Sorts the picks from `first` on by the model's forecast; picks without a forecast stay
- * last in their order. A large problem's time may be over before the slow families have
- * been tried. */
-static void sort_by_outlook(struct gt_starts *s, int first, struct gt_outlook *outlook) {
+/* The forecast by which picks are sorted; infinite when there is none. */
+static double sort_ns(struct gt_outlook *outlook, struct gt_pick pick, bool is_start) {
+    const double expected = gt_outlook_ns(outlook, &pick);
+    return expected <= 0 ? INFINITY : is_start ? expected * start_share : expected;
+}
+
+/* Sorts the picks by the model's forecast, of which the first `family_starts` are starts of
+ * families. Picks without a forecast stay last in their order. A large problem's time may
+ * be over before the slow families have been tried. */
+static void sort_by_outlook(struct gt_starts *s, int family_starts,
+                            struct gt_outlook *outlook) {
     struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
     int count = 0;
-    for (int i = first; i < s->count; i++) {
-        const double expected = gt_outlook_ns(outlook, &s->pick[i]);
-        const double ns = expected > 0 ? expected : INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        const double ns = sort_ns(outlook, s->pick[i], i < family_starts);
         struct gt_keyed_pick *place =
             gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
         *place = (struct gt_keyed_pick){ns, s->pick[i]};
     }
     for (int i = 0; i < count; i++)
-        s->pick[first + i] = sorted[i].pick;
+        s->pick[i] = sorted[i].pick;
+}
+
+/* The starts of families, the points with the best forecasts and the defaults, the
+ * likeliest to be fast first. */
+static void find_rest(struct gt_starts *rest, struct finding *f,
+                      struct gt_outlook *outlook) {
+    struct gt_starts *const all = f->starts;
+    rest->count = 0;
+    f->starts = rest;
+    for (int i = 0; i < f->spaces; i++)
+        add_starts(f, i, outlook);
+    const int family_starts = rest->count;
+    add_expected(rest, outlook);
+    for (int i = 0; i < f->spaces; i++)
+        add_default(f, i);
+    sort_by_outlook(rest, family_starts, outlook);
+    f->starts = all;
 }
 
 /* Adds the families that tables compare with. They come early, so that even a short search
@@ -248,14 +288,57 @@ static void add_baselines(struct finding *f, const struct gt_device *d) {
             add_default(f, i);
 }
 
+/* The space of a family; -1: it is not searched. */
+static int space_of(const struct finding *f, const struct gt_family *family) {
+    for (int i = 0; i < f->spaces; i++)
+        if (f->space[i].family == family)
+            return i;
+    return -1;
+}
+
+static bool is_not_searched(void *user, const struct gt_choice *c) {
+    return space_of(user, c->family) < 0;
+}
+
+/* Finds the kernel that a lookup of the problem would adapt from another problem's record.
+ * Its index is SIZE_MAX when there is none. */
+static gt_status find_answer(struct finding *f, struct gt_err *err) {
+    const struct gt_tuner *t = f->tuner;
+    struct gt_known *known = NULL;
+    struct gt_snapshot snapshot = {.families = t->families};
+    struct gt_choice choice;
+    int64_t stale;
+    f->answer.index = SIZE_MAX;
+    gt_status status = gt_known_load(&known, &snapshot.count, &stale, t->db, t->families,
+                                     t->device.arch, err);
+    snapshot.known = known;
+    const struct gt_query query = {.snapshot = &snapshot,
+                                   .device = &t->device,
+                                   .device_key = t->device_key,
+                                   .problem = f->problem,
+                                   .worst = GEMMTUNE_MATCH_ARCH,
+                                   .workspace_max = SIZE_MAX,
+                                   .pointer_align = GT_VECTOR_BYTES,
+                                   .skip = is_not_searched,
+                                   .user = f};
+    if (status == GEMMTUNE_OK && gt_match(&choice, &query, NULL) == GEMMTUNE_OK) {
+        f->answer.space = space_of(f, choice.family);
+        f->answer.index = gt_space_find(&f->space[f->answer.space], &choice.point);
+    }
+    free(known);
+    return status;
+}
+
 /* Adds the pick that is likeliest to be fast, so that a search without time has more than
  * the slow ones. */
-static void add_likeliest(struct finding *f, struct gt_outlook *outlook) {
-    struct gt_pick expected;
+static void add_likeliest(struct finding *f, const struct gt_starts *rest,
+                          struct gt_outlook *outlook) {
     if (f->finalists.count > 0)
         add(f->starts, f->finalists.at[0].pick);
-    else if (gt_outlook_best(&expected, 1, 1, outlook) > 0)
-        add(f->starts, expected);
+    else if (f->answer.index != SIZE_MAX)
+        add(f->starts, f->answer);
+    else if (rest->count > 0 && gt_outlook_ns(outlook, &rest->pick[0]) > 0)
+        add(f->starts, rest->pick[0]);
     else if (f->own.count > 0)
         add(f->starts, f->own.at[0].pick);
 }
@@ -272,26 +355,28 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                         .finalists = {.room = FINALISTS},
                         .own = {.room = NEIGHBOURS},
                         .others = {.room = OTHERS}};
+    struct gt_starts rest;
+    gemmtune_problem plain = *p;
+    plain.epilogue = NULL;
     gt_problem_name(p, f.name);
+    gt_problem_name(&plain, f.plain);
     out->count = 0;
     gt_status status = gt_db_records(t->db, t->device_key, NULL, see_record, &f, err);
     if (status == GEMMTUNE_OK)
         status = find_others(&f, err);
+    if (status == GEMMTUNE_OK)
+        status = find_answer(&f, err);
+    find_rest(&rest, &f, outlook);
     add_default(&f, 0);
     add_baselines(&f, &t->device);
-    add_likeliest(&f, outlook);
+    add_likeliest(&f, &rest, outlook);
     out->required = out->count;
     if (t->device.is_cpu) /* other families take seconds to compile on a CPU */
         add_starts(&f, 0, outlook);
     add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
-    const int rest = out->count;
-    add_expected(out, outlook);
-    for (int i = 0; i < spaces; i++)
-        add_default(&f, i);
-    for (int i = 0; i < spaces; i++)
-        add_starts(&f, i, outlook);
-    sort_by_outlook(out, rest, outlook);
+    for (int i = 0; i < rest.count; i++)
+        add(out, rest.pick[i]);
     return status;
 }

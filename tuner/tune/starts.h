@@ -17,17 +17,19 @@ struct gt_starts {
  * 1. The first family's default.
  * 2. The defaults of the families with a role, unless a launch may take a second.
  * 3. The likeliest to be fast: the winner when this problem was tuned on this device
- *    before, else the point with the best forecast, else the winner of the nearest problem.
+ *    before, else the kernel that a lookup adapts from another problem's record, else the
+ *    first of 8, else the winner of the nearest problem.
  * 4. On a CPU, the starts of the first family.
  * 5. The other finalists from when this problem was tuned on this device, with the present
  *    sources or older ones.
  * 6. The winners of the nearest problems on this device.
  * 7. The winners of the nearest problems on the most similar device in the database: the
  *    same arch first, then peak and units. CPUs and GPUs are never similar.
- * 8. The points with the best forecasts, the defaults of all families, and the starts of
- *    all families ("starts" in space.json). They are sorted by forecast. A start that is
- * not legal here is replaced by its best neighbour. The points of 1 to 3 are required: they
- * are tried even when there is no time. */
+ * 8. The starts of all families ("starts" in space.json), the points with the best
+ *    forecasts, and the defaults of all families. They are sorted by forecast; a start goes
+ *    before points that are expected to be up to a quarter faster. A start that is not
+ * legal here is replaced by its best neighbour. The points of 1 to 3 are required: they are
+ * tried even when there is no time. */
 gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                          const struct gt_space *space, int spaces,
                          struct gt_outlook *outlook, const gemmtune_problem *p,

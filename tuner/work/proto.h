@@ -10,6 +10,7 @@
 #include "core/outcome.h"
 #include "core/point.h"
 #include "core/problem.h"
+#include "tuner/lab/lists.h"
 
 enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
@@ -46,6 +47,7 @@ struct gt_job {
     uint64_t seed;
     /* upper end of the interval of the problem's best time so far; 0: none */
     double best_ns;
+    enum gt_spread spread; /* of timed rows */
     int count;
     struct gt_candidate candidate[GT_JOB_POINTS_MAX];
 };

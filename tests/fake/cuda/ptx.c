@@ -81,6 +81,7 @@ gt_cu_result execute_ptx(const struct launch *l) {
     memcpy(launch.cluster, l->cluster, sizeof launch.cluster);
     for (int i = 0; i < f->count; i++)
         memcpy(params + f->ptx->param_at[i], l->value[i], f->param[i].size);
+    (void)cl.clFinish(cl.queue); /* kernels of libcublas.c run there */
     ptx_run(&report, &launch);
     f->ptx_ns = time_of(&report);
     if (report.result == PTX_OK)

@@ -6,8 +6,9 @@
  * None of them is a candidate. They share only the dialect of templates/common with
  * candidates. Code of this file reads and writes elements and computes with them in a wide
  * type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for integers. The
- * reference is Dot2 (Ogita, Rump, Oishi 2005), a dot product as exact as with twice the
- * precision of gt_wide: one thread an element of C, plain index arithmetic. It is stored in
+ * reference of integers is a plain sum. With GT_SUMS_ARE_WIDER, products of f32 are added
+ * in f64, which holds each of them. All other floats have Dot2 (Ogita, Rump, Oishi 2005), a
+ * dot product as exact as with twice the precision of gt_wide. The reference is stored in
  * gt_wide, not rounded to C's type. The host recomputes sampled elements of it from the
  * same generator (tuner/lab/data.c), which reveals a broken device or compiler.
  *
@@ -19,11 +20,14 @@
  * The text ahead of this one defines, for X of A, B and C, GT_BYTES_X, the bytes of an
  * element, and GT_BITS_X, the bits of its significand (0: an integer). They describe the
  * type completely, see core/element.h. One of GT_WIDE_F32, GT_WIDE_F64 and GT_WIDE_I32 is
- * 1.
+ * 1. GT_SUMS_ARE_WIDER is 1 where the device's f64 is fast enough for the sums of f32.
  */
 
 #if GT_OPENCL
 #pragma OPENCL FP_CONTRACT OFF
+#if GT_SUMS_ARE_WIDER
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
 typedef ulong gt_ulong;
 #define GT_GRID_SIZE ((int)get_num_groups(0))
 #define GT_COUNT(where, what) atomic_add(where, what)
@@ -37,7 +41,7 @@ typedef ulong gt_ulong;
 typedef unsigned long long gt_ulong;
 #define GT_GRID_SIZE ((int)gridDim.x)
 #define GT_COUNT(where, what) atomicAdd(where, what)
-#if GT_WIDE_F64
+#if GT_WIDE_F64 || GT_SUMS_ARE_WIDER
 #define GT_ADD_RN(a, b) __dadd_rn(a, b)
 #define GT_MUL_RN(a, b) __dmul_rn(a, b)
 #define GT_FMA_RN(a, b, c) __fma_rn(a, b, c)
@@ -64,6 +68,11 @@ typedef double gt_wide;
 typedef float gt_wide;
 #else
 typedef unsigned int gt_wide;
+#endif
+#if GT_SUMS_ARE_WIDER
+typedef double gt_sum; /* the type of the reference's sums */
+#else
+typedef gt_wide gt_sum;
 #endif
 #define GT_ABS(x) ((x) < 0 ? -(x) : (x))
 
@@ -191,7 +200,8 @@ GT_INLINE gt_wide gt_step(int bits) {
 
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
  * integers; 2: integers -1..1, for sums too long for mode 0; of floats 3: sizes of mode 1;
- * 4: mode 1 times a power of two from 2^-16 to 2^15; 5: integers 5..7. */
+ * 4: mode 1 times a power of two from 2^-16 to 2^15; 5: integers 5..7; of f64 6: mode 1, in
+ * rows and columns from 256 on times a power of two from 2^-128 to 2^127. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
@@ -204,7 +214,9 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
 #if GT_WIDE_I32
     return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
-    const int up = mode == 4 ? (int)(z & 31) - 16 : 0;
+    const int up = mode == 4                              ? (int)(z & 31) - 16
+                   : mode == 6 && (row >= 256 || col >= 256) ? (int)(z & 255) - 128
+                                                             : 0;
     const gt_wide x =
         (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) *
         gt_step(bits - up);
@@ -251,75 +263,199 @@ GT_INLINE gt_long gt_owner(gt_long at, gt_long count, gt_long stride, gt_long ro
 
 /* ---- reference ---- */
 
-/* One step of Dot2. s + c is the sum so far; c is the part that s has lost. */
-#define GT_DOT2(s, c, a, b)                                                               \
-    {                                                                                     \
-        const gt_wide p = GT_MUL_RN(a, b);                                                \
-        const gt_wide e = GT_FMA_RN(a, b, -p);                                            \
-        const gt_wide t = GT_ADD_RN(s, p);                                                \
-        const gt_wide z = GT_ADD_RN(t, -s);                                               \
-        const gt_wide f = GT_ADD_RN(GT_ADD_RN(s, -GT_ADD_RN(t, -z)), GT_ADD_RN(p, -z));   \
-        s = t;                                                                            \
-        c = GT_ADD_RN(c, GT_ADD_RN(e, f));                                                \
+/* A block computes tiles of GT_TILE x GT_TILE elements, a thread GT_EACH x GT_EACH of them,
+ * from slabs of op(A) and op(B) in shared memory: GT_DEPTH of k, each in a line of
+ * GT_SLAB_LD. */
+#define GT_TILE 64
+#define GT_EACH 4
+#define GT_ACROSS (GT_TILE / GT_EACH) /* threads side by side */
+#define GT_DEPTH 16
+#define GT_SLAB_LD (GT_TILE + 4)
+#define GT_SLAB (GT_DEPTH * GT_SLAB_LD)
+
+/* A sum of products. */
+struct gt_term_sum {
+    gt_sum sum;
+#if !GT_WIDE_I32
+    gt_sum low;  /* the part that `sum` has lost */
+    gt_sum size; /* of the terms */
+#endif
+};
+
+GT_INLINE struct gt_term_sum gt_no_terms(void) {
+    struct gt_term_sum none;
+    none.sum = 0;
+#if !GT_WIDE_I32
+    none.low = none.size = 0;
+#endif
+    return none;
+}
+
+/* Adds x y to a sum that needs no rounding. Its size is not asked for. */
+GT_INLINE void gt_add_exact(struct gt_term_sum *t, gt_sum x, gt_sum y) {
+#if GT_WIDE_I32
+    t->sum += x * y;
+#else
+    t->sum = GT_FMA_RN(x, y, t->sum);
+#endif
+}
+
+/* Adds x y, by a step of Dot2 unless the type of sums is wider than the products. */
+GT_INLINE void gt_add_product(struct gt_term_sum *t, gt_sum x, gt_sum y) {
+#if GT_WIDE_I32
+    gt_add_exact(t, x, y);
+#else
+#if GT_SUMS_ARE_WIDER
+    t->sum = GT_FMA_RN(x, y, t->sum);
+#else
+    const gt_sum p = GT_MUL_RN(x, y);
+    const gt_sum e = GT_FMA_RN(x, y, -p);
+    const gt_sum s = GT_ADD_RN(t->sum, p);
+    const gt_sum z = GT_ADD_RN(s, -t->sum);
+    const gt_sum f = GT_ADD_RN(GT_ADD_RN(t->sum, -GT_ADD_RN(s, -z)), GT_ADD_RN(p, -z));
+    t->sum = s;
+    t->low = GT_ADD_RN(t->low, GT_ADD_RN(e, f));
+#endif
+    t->size = GT_FMA_RN(GT_ABS(x), GT_ABS(y), t->size);
+#endif
+}
+
+/* The group of row i. */
+GT_INLINE int gt_group_of(GT_GLOBAL const int *ends, int groups, int i) {
+    int g = 0;
+    while (g < groups - 1 && i >= ends[g])
+        g++;
+    return g;
+}
+
+/* Copies GT_TILE lines of op(A) or op(B) from line `first` on, and GT_DEPTH of k from
+ * `depth` on. Lines outside of `begin` to `end`, and all from k on, become 0. With `along`
+ * the numbers of a line follow one another in memory, otherwise those of one k. */
+GT_INLINE void gt_copy_slab(GT_SHARED gt_sum *slab, gt_input x, gt_long ld, int along,
+                            int first, int begin, int end, int depth, int k, int bytes,
+                            int bits) {
+    for (int e = GT_THREAD_X; e < GT_TILE * GT_DEPTH; e += 256) {
+        const int line = along ? e / GT_DEPTH : e % GT_TILE;
+        const int p = along ? e % GT_DEPTH : e / GT_TILE;
+        const gt_long i = first + line, q = depth + p;
+        gt_sum value = 0;
+        if (i >= begin && i < end && q < k)
+            value = gt_get(x, along ? i * ld + q : q * ld + i, bytes, bits);
+        slab[p * GT_SLAB_LD + line] = value;
     }
+}
+
+/* Adds `depth` products to each sum of a thread, whose lines begin at `a` and `b`. */
+GT_INLINE void gt_add_slab(struct gt_term_sum *t, GT_SHARED const gt_sum *a,
+                           GT_SHARED const gt_sum *b, int depth, int exact) {
+    for (int p = 0; p < depth; p++, a += GT_SLAB_LD, b += GT_SLAB_LD)
+        if (exact) {
+            GT_UNROLL for (int e = 0; e < GT_EACH * GT_EACH; e++)
+                gt_add_exact(&t[e], a[e / GT_EACH], b[e % GT_EACH]);
+        } else {
+            GT_UNROLL for (int e = 0; e < GT_EACH * GT_EACH; e++)
+                gt_add_product(&t[e], a[e / GT_EACH], b[e % GT_EACH]);
+        }
+}
+
+/* *r = alpha t + beta C0 and *s = |alpha| the size of t + |beta| |C0|, with element `at` of
+ * C0, which is not read when beta is 0. */
+GT_INLINE void gt_put_sum(GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s, struct gt_term_sum *t,
+                          gt_sum alpha, gt_sum beta, gt_input c0, gt_long at) {
+    gt_sum old = 0;
+    if (beta != 0)
+        old = gt_get(c0, at, GT_BYTES_C, GT_BITS_C);
+#if GT_WIDE_I32
+    *r = alpha * t->sum + beta * old;
+#else
+    struct gt_term_sum out = gt_no_terms();
+    gt_add_product(&out, alpha, t->sum);
+    gt_add_product(&out, beta, old);
+    *r = (gt_wide)GT_ADD_RN(out.sum, GT_FMA_RN(alpha, t->low, out.low));
+    *s = (gt_wide)(t->size * GT_ABS(alpha) + GT_ABS(beta) * GT_ABS(old));
+#endif
+}
+
+/* The number of rows before those of group g, and up to its last row. */
+GT_INLINE int gt_group_begin(GT_GLOBAL const int *ends, int g) {
+    return g > 0 ? ends[g - 1] : 0;
+}
+
+GT_INLINE int gt_group_end(GT_GLOBAL const int *ends, int groups, int g, int m) {
+    return g < groups - 1 ? ends[g] : m;
+}
 
 /* r = alpha op(A) op(B) + beta C0 and, for floating point, s = |alpha| |A| |B| + |beta|
  * |C0|, both m x n packed, of all products of a batch, in the order of C's matrices. Matrix
  * z of C belongs to matrix (z step_a + shift_a) mod count of A, and so for B. With `groups`
  * above 0 the rows up to ends[g] belong to matrix g of B, and there is one C. With alpha 0
- * or k 0, A and B are not read; with beta 0, C0 is not read. */
-GT_KERNEL(gt_reference, 256, 1, 1)(int m, int n, int k, int ta, int tb, gt_long count,
-                                    gt_wide alpha, gt_input all_a, gt_long lda,
-                                    gt_long stride_a, gt_input all_b, gt_long ldb,
-                                    gt_long stride_b, gt_wide beta, gt_input all_c0,
-                                    gt_long ldc, gt_long stride_c, gt_long step_a,
-                                    gt_long shift_a, gt_long step_b, gt_long shift_b,
-                                    GT_GLOBAL const int *ends, int groups,
-                                    GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s) {
+ * or k 0, A and B are not read; with beta 0, C0 is not read. With `exact` no sum needs
+ * rounding, and s is not right. */
+#define GT_REFERENCE_PARAMS                                                               \
+    int m, int n, int k, int ta, int tb, gt_long count, gt_wide alpha, gt_input all_a,    \
+        gt_long lda, gt_long stride_a, gt_input all_b, gt_long ldb, gt_long stride_b,     \
+        gt_wide beta, gt_input all_c0, gt_long ldc, gt_long stride_c, gt_long step_a,     \
+        gt_long shift_a, gt_long step_b, gt_long shift_b, GT_GLOBAL const int *ends,      \
+        int groups, int exact, GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s
+
+/* By tiles. A tile is gone through once for each group of its rows. */
+GT_KERNEL(gt_reference, 256, 1, 2)(GT_REFERENCE_PARAMS) {
+    GT_SHARED_ARRAY(gt_sum, slab, 2 * GT_SLAB);
+    const int across = gt_cdiv(n, GT_TILE), depth = alpha == 0 ? 0 : k;
+    const gt_long tiles = (gt_long)gt_cdiv(m, GT_TILE) * across;
+    const int my_row = GT_THREAD_X / GT_ACROSS * GT_EACH;
+    const int my_col = GT_THREAD_X % GT_ACROSS * GT_EACH;
+    for (gt_long tile = GT_BLOCK; tile < count * tiles; tile += GT_GRID_SIZE) {
+        const gt_long z = tile / tiles;
+        const int top = (int)(tile % tiles / across) * GT_TILE;
+        const int left = (int)(tile % tiles % across) * GT_TILE;
+        const int bottom = GT_MIN(top + GT_TILE, m);
+        const int last = gt_group_of(ends, groups, bottom - 1);
+        gt_input a = all_a + (z * step_a + shift_a) % count * stride_a * GT_BYTES_A;
+        struct gt_term_sum t[GT_EACH * GT_EACH];
+        GT_UNROLL for (int e = 0; e < GT_EACH * GT_EACH; e++) t[e] = gt_no_terms();
+        for (int g = gt_group_of(ends, groups, top); g <= last; g++) {
+            const gt_long y = groups > 0 ? g : (z * step_b + shift_b) % count;
+            gt_input b = all_b + y * stride_b * GT_BYTES_B;
+            const int begin = gt_group_begin(ends, g);
+            const int end = gt_group_end(ends, groups, g, m);
+            for (int p = 0; p < depth; p += GT_DEPTH) {
+                GT_BARRIER();
+                gt_copy_slab(slab, a, lda, !ta, top, begin, end, p, depth, GT_BYTES_A,
+                             GT_BITS_A);
+                gt_copy_slab(slab + GT_SLAB, b, ldb, tb, left, 0, n, p, depth, GT_BYTES_B,
+                             GT_BITS_B);
+                GT_BARRIER();
+                if (top + my_row < m && left + my_col < n)
+                    gt_add_slab(t, slab + my_row, slab + GT_SLAB + my_col,
+                                GT_MIN(depth - p, GT_DEPTH), exact);
+            }
+        }
+        GT_UNROLL for (int e = 0; e < GT_EACH * GT_EACH; e++) {
+            const gt_long i = top + my_row + e / GT_EACH, j = left + my_col + e % GT_EACH;
+            const gt_long out = (z * m + i) * n + j, at = z * stride_c + i * ldc + j;
+            if (i < m && j < n)
+                gt_put_sum(&r[out], &s[out], &t[e], alpha, beta, all_c0, at);
+        }
+    }
+}
+
+/* One thread an element, for products that would fill little of a tile. */
+GT_KERNEL(gt_reference_small, 256, 1, 1)(GT_REFERENCE_PARAMS) {
     const gt_long one = (gt_long)m * n, step = (gt_long)GT_GRID_SIZE * 256;
     const int depth = alpha == 0 ? 0 : k;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < count * one; e += step) {
         const gt_long z = e / one, i = e % one / n, j = e % n;
+        const gt_long y = groups > 0 ? gt_group_of(ends, groups, (int)i)
+                                     : (z * step_b + shift_b) % count;
         gt_input a = all_a + (z * step_a + shift_a) % count * stride_a * GT_BYTES_A;
-        gt_long y = (z * step_b + shift_b) % count;
-        for (int g = 0; g < groups - 1 && i >= ends[g]; g++)
-            y = g + 1;
         gt_input b = all_b + y * stride_b * GT_BYTES_B;
-        gt_input c0 = all_c0 + z * stride_c * GT_BYTES_C;
-        gt_wide sum = 0;
-#if !GT_WIDE_I32
-        gt_wide low = 0, size = 0;
-#endif
-        for (int p = 0; p < depth; p++) {
-            const gt_wide x =
-                gt_get(a, ta ? p * lda + i : i * lda + p, GT_BYTES_A, GT_BITS_A);
-            const gt_wide y =
-                gt_get(b, tb ? j * ldb + p : p * ldb + j, GT_BYTES_B, GT_BITS_B);
-#if !GT_WIDE_I32
-            GT_DOT2(sum, low, x, y)
-            size += GT_ABS(x) * GT_ABS(y);
-#else
-            sum += x * y;
-#endif
-        }
-#if !GT_WIDE_I32
-        gt_wide out = 0, rest = 0;
-        if (depth > 0) {
-            GT_DOT2(out, rest, alpha, sum)
-            rest = GT_FMA_RN(alpha, low, rest);
-            size *= GT_ABS(alpha);
-        }
-        if (beta != 0) {
-            const gt_wide old = gt_get(c0, i * ldc + j, GT_BYTES_C, GT_BITS_C);
-            GT_DOT2(out, rest, beta, old)
-            size += GT_ABS(beta) * GT_ABS(old);
-        }
-        r[e] = GT_ADD_RN(out, rest);
-        s[e] = size;
-#else
-        r[e] = alpha * sum +
-               (beta != 0 ? beta * gt_get(c0, i * ldc + j, GT_BYTES_C, GT_BITS_C) : 0);
-#endif
+        struct gt_term_sum t = gt_no_terms();
+        for (int p = 0; p < depth; p++)
+            gt_add_product(
+                &t, gt_get(a, ta ? p * lda + i : i * lda + p, GT_BYTES_A, GT_BITS_A),
+                gt_get(b, tb ? j * ldb + p : p * ldb + j, GT_BYTES_B, GT_BITS_B));
+        gt_put_sum(&r[e], &s[e], &t, alpha, beta, all_c0, z * stride_c + i * ldc + j);
     }
 }
 

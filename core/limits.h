@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limits.h - checks of numbers against bounds, as tables of name, number and bounds. */
-#ifndef GT_RUNTIME_LIMITS_H
-#define GT_RUNTIME_LIMITS_H
+#ifndef GT_CORE_LIMITS_H
+#define GT_CORE_LIMITS_H
 
 #include "core/status.h"
 

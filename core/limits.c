@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limits.c - see limits.h. */
-#include "runtime/limits.h"
+#include "core/limits.h"
 
 #include <inttypes.h>
 

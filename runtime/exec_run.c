@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec_run.c - one call of an exec: it checks the pointers, copies a few words and launches
+ * the kernels. */
+#include "runtime/exec_inside.h"
+
+#include "core/element.h"
+#include "runtime/exec_epilogue.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Where a pointer is not an address (a cl_mem), the buffer is aligned for every type. Of an
+ * array of pointers only its own place can be checked. */
+static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
+                               const void *pointer, struct gt_err *err) {
+    const int64_t bytes = gt_problem_has_pointers(&e->fit.problem) ? (int64_t)sizeof(void *)
+                                                                   : e->fit.align[operand];
+    if (pointer == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
+    if (e->loaded->driver->pointers_are_addresses &&
+        ((uintptr_t)pointer & (uintptr_t)(bytes - 1)) != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the pointer to %s, %p, is not aligned to %d bytes", what, pointer,
+                       (int)bytes);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
+                                 struct gt_err *err) {
+    if (e->fit.passes.workspace_bytes == 0)
+        return GEMMTUNE_OK;
+    if (workspace == NULL)
+        return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
+                       (long long)e->fit.passes.workspace_bytes);
+    if (e->loaded->driver->pointers_are_addresses &&
+        ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
+        return gt_fail(err, GEMMTUNE_EWORKSPACE,
+                       "the workspace, %p, is not aligned to %d bytes", workspace,
+                       GT_WORKSPACE_ALIGN);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_rows(const struct gt_exec *e, const void *rows, struct gt_err *err) {
+    if (!gt_problem_has_rows(&e->fit.problem))
+        return rows == NULL
+                   ? GEMMTUNE_OK
+                   : gt_fail(err, GEMMTUNE_EINVAL,
+                             "rows is given, but the plan's rows are neither grouped nor "
+                             "masked");
+    if (rows == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to the rows is NULL");
+    if (e->loaded->driver->pointers_are_addresses && (uintptr_t)rows % sizeof(int32_t) != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the pointer to the rows, %p, is not aligned to %zu bytes", rows,
+                       sizeof(int32_t));
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
+                                const struct gt_call *call, struct gt_err *err) {
+    gt_status status = check_rows(e, call->rows, err);
+    if (status == GEMMTUNE_OK)
+        status = check_pointer(e, "C", 2, call->c, err);
+    if (status == GEMMTUNE_OK && reads_ab)
+        status = check_pointer(e, call->swapped ? "B" : "A", 0, call->a, err);
+    if (status == GEMMTUNE_OK && reads_ab)
+        status = check_pointer(e, call->swapped ? "A" : "B", 1, call->b, err);
+    return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
+}
+
+/* When neither A nor B is read there may be no matrix to describe: then maps are zeros. So
+ * is a map that the point does not have. */
+static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct gt_exec *e,
+                             const union gt_value value[GT_ARG_KINDS], bool reads_ab,
+                             struct gt_err *err) {
+    const struct gt_loaded *l = e->loaded;
+    gt_status status = GEMMTUNE_OK;
+    memset(map, 0, (size_t)e->fit.passes.map_count * sizeof *map);
+    for (int i = 0; reads_ab && i < e->fit.passes.map_count && status == GEMMTUNE_OK; i++) {
+        char *base = value[e->fit.passes.map[i].base].ptr;
+        if (e->fit.passes.map[i].absent)
+            continue;
+        status = l->driver->encode_map(&map[i], l->gpu, &e->fit.passes.map[i].tiling,
+                                       base + e->fit.passes.map[i].at, err);
+    }
+    return status;
+}
+
+static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_ARG_KINDS],
+                        const struct gt_tensor_map map[GT_MAPS_MAX],
+                        const struct gt_epilogue_args *epilogue, void *stream,
+                        struct gt_err *err) {
+    struct gt_value_ref refs[GT_ARGS_MAX + GT_EPILOGUE_ARGS_MAX];
+    for (int i = 0; i < e->arg_count; i++) {
+        const gt_arg arg = e->args[i];
+        refs[i] = arg < GT_ARG_MAP
+                      ? (struct gt_value_ref){&value[arg], e->size[arg]}
+                      : (struct gt_value_ref){&map[arg - GT_ARG_MAP], sizeof *map};
+    }
+    for (int i = 0; i < epilogue->count; i++)
+        refs[e->arg_count + i] =
+            (struct gt_value_ref){&epilogue->value[i], epilogue->size[i]};
+    const struct gt_loaded *l = e->loaded;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < e->fit.passes.count && status == GEMMTUNE_OK; i++)
+        status = l->driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs,
+                                   e->arg_count + epilogue->count, stream, err);
+    return status;
+}
+
+/* The arguments of a call: those that the problem decides, and the call's own. */
+static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec *e,
+                        const struct gt_call *call, bool reads_ab) {
+    memcpy(value, e->value, sizeof e->value);
+    if (reads_ab)
+        memcpy(&value[GT_ARG_ALPHA], call->alpha, e->size[GT_ARG_ALPHA]);
+    else
+        value[GT_ARG_K].i32 = 0;
+    memcpy(&value[GT_ARG_BETA], call->beta, e->size[GT_ARG_BETA]);
+    value[GT_ARG_A].ptr = call->a;
+    value[GT_ARG_B].ptr = call->b;
+    value[GT_ARG_C].ptr = call->c;
+    value[GT_ARG_WORKSPACE].ptr = call->workspace;
+    value[GT_ARG_ROWS].ptr = call->rows;
+}
+
+/* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
+ * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
+ * since the pass that adds partial sums is the one that writes C. */
+gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
+                      struct gt_err *err) {
+    const gemmtune_dtype acc = e->fit.problem.type_acc;
+    if (gt_exec_is_empty(&e->fit.problem))
+        return GEMMTUNE_OK;
+    if (call->alpha == NULL || call->beta == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
+                       call->alpha == NULL ? "alpha" : "beta");
+    const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
+    if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
+        return GEMMTUNE_OK;
+    struct gt_epilogue_args epilogue;
+    gt_status status = check_pointers(e, reads_ab, call, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_epilogue_args_of(&epilogue, e->epilogue, &e->fit.problem, call,
+                                     e->loaded->driver->pointers_are_addresses, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    union gt_value value[GT_ARG_KINDS];
+    struct gt_tensor_map map[GT_MAPS_MAX];
+    fill_values(value, e, call, reads_ab);
+    status = encode_maps(map, e, value, reads_ab, err);
+    return status == GEMMTUNE_OK ? launch(e, value, map, &epilogue, call->stream, err)
+                                 : status;
+}

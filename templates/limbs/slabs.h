@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slabs.h - the slabs of bytes of limbs: their sizes, and where their chunks lie. limbs.cu
+ * explains the words.
+ */
+typedef unsigned char byte;
+
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, WM = GT_WM, WN = GT_WN, STAGES = GT_STAGES,
+    LIMBS = 4,
+    CHUNKS = BK / 16, /* chunks of a row */
+    SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
+    CLUSTER = GT_CLUSTER, HIGH = BM * CLUSTER, /* rows of all tiles of a cluster */
+
+    /* planes */
+    SPLITTERS = GT_SPLITTERS, /* threads, one a chunk */
+    SPLIT_ROWS = SPLITTERS / CHUNKS,
+    SPLIT_LD = GT_SPLIT_LD, /* length of a row in shared memory, a spare word a chunk */
+    A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
+
+    /* gemm: an accumulator is a fragment of 16 rows x 8 columns, 4 elements a thread. The
+     * four warps of a warpgroup lie 16 rows apart. */
+    APART = GT_ENGINE ? 64 : 16,
+    FRAGS_M = WM / APART, FRAGS_N = WN / 8,
+    ACCS = FRAGS_M * FRAGS_N * 4,
+    RUN = 4 /* pairs stored together */
+};
+
+/* The place of chunk c of row r in a tile: the hardware's swizzle by 128 or 64 bytes. */
+GT_INLINE int place(int r, int c) {
+    return r * BK + ((c ^ r / (128 / BK)) & (CHUNKS - 1)) * 16;
+}
+
+/* The number of slabs that hold k; 0 when A and B are not read. */
+GT_INLINE int slabs_of(int k, gt_acc alpha) {
+    return alpha == 0 ? 0 : gt_cdiv(k, BK);
+}
+
+GT_INLINE gt_long padded(int count, int tile) {
+    return ((count - 1) / tile + 1) * (gt_long)tile;
+}

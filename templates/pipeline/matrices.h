@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * matrices.h - the matrices of pipeline: where they lie in memory, and where their elements
+ * lie in shared memory. pipeline.cu explains the words.
+ */
+enum {
+    ROWS = GT_ROWS, COLS = GT_COLS, DEEP = GT_DEEP, /* m, n, k */
+    TM = GT_PATCH_M, TN = GT_PATCH_N, COUNT = GT_COUNT, STAGES = GT_STAGES,
+    HIGH = GT_HIGH, WIDE = GT_WIDE, /* patches or tiles along m and n */
+    TEAM = GT_TEAM,                 /* threads of a product */
+    VK = GT_VK, VM = GT_VM, VN = GT_VN,
+    VECTOR = 16 / sizeof(gt_ab), VECTOR_C = 16 / sizeof(gt_c), /* a piece's elements */
+    /* Elements of a matrix, and of its rows as they are stored. */
+    ONE_A = ROWS * DEEP, ONE_B = DEEP * COLS, ONE_C = ROWS * COLS,
+    LENGTH_A = GT_TA ? ROWS : DEEP, LENGTH_B = GT_TB ? DEEP : COLS,
+    DOUBLE = sizeof(gt_ab) == 8, ALONG_A = !GT_TA, ALONG_B = GT_TB,
+    /* Fragments are loaded in pieces of 16 bytes, those of 16-bit elements by ldmatrix. */
+    MATRIX_A = GT_ENGINE && LENGTH_A % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0),
+    MATRIX_B = GT_ENGINE && LENGTH_B % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0),
+};
+
+/* The matrices of all products, as the caller has them: at strides, or where pointers lead
+ * (GT_POINTERS). `whole`: COUNT of them are one run. */
+struct inputs {
+#if GT_POINTERS
+    const gt_ab *const *at;
+#else
+    const gt_ab *at;
+#endif
+    gt_long ld, stride;
+    int whole;
+};
+
+/* The matrices of C. `gathered` is the place of C in shared memory, or NULL when elements
+ * are stored one by one. */
+struct outputs {
+#if GT_POINTERS
+    gt_c *const *at;
+#else
+    gt_c *at;
+#endif
+    gt_c *gathered;
+    gt_long ld, stride;
+    gt_acc alpha, beta;
+};
+
+#ifndef GT_POINTERS
+#define GT_POINTERS 0
+#endif
+/* Behind pointers, thread z copies matrix z of a group in bulk, where matrices consist of
+ * pieces of 16 bytes. */
+#define OWN_MATRICES                                                                       \
+    (GT_POINTERS && GT_BULK && GT_BYTES_A % 16 == 0 && GT_BYTES_B % 16 == 0)
+#define OWN_C (GT_POINTERS && GT_BULK && GT_BYTES_C % 16 == 0)
+
+/* MATRIX is matrix z of the operand `from`. BEHIND is the operand without its first `count`
+ * matrices. */
+#if GT_POINTERS
+#define MATRIX(from, z) ((from).at[z])
+#define BEHIND(from, count) ((from).at + (count))
+#else
+#define MATRIX(from, z) ((from).at + (z) * (from).stride)
+#define BEHIND(from, count) ((from).at + (count) * (from).stride)
+#endif
+
+#define IS_ALIGNED(p) (((gt_long)(p) & 15) == 0)
+
+/* Whether matrices of `one` elements, in rows of `length`, consist of pieces of 16 bytes:
+ * the matrices are one run, or each is a run of whole pieces, or each row is. */
+GT_INLINE int in_pieces(const void *at, gt_long ld, gt_long stride, int size, int length,
+                        int one) {
+    const int is_run = ld == length && (stride == one || one * size % 16 == 0);
+    const int has_rows = length * size % 16 == 0 && IS_ALIGNED(ld * size);
+    return IS_ALIGNED(at) && (is_run || has_rows) &&
+           (stride == one || IS_ALIGNED(stride * size));
+}
+
+/* The place in memory of element x of such matrices. A piece begins with it. */
+GT_INLINE gt_long piece_place(int x, int size, int length, int one, gt_long ld,
+                              gt_long stride) {
+    return length * size % 16 == 0 ? x / one * stride + x % one / length * ld + x % length
+           : one * size % 16 == 0  ? x / one * stride + x % one
+                                   : x;
+}
+
+/* The place in shared memory of byte `at` of a run. When `swizzled`, pieces are permuted so
+ * that those at one place of 8 neighbouring rows of `length` bytes lie in different banks,
+ * for lengths of 16 to 128 bytes and of 256. */
+GT_INLINE int placed(int swizzled, int length, int at) {
+    return swizzled ? at ^ (at >> (length % 256 == 0 ? 8 : 7) & 7) << 4 : at;
+}
+
+#define PLACE_IN(operand, x)                                                               \
+    (placed(!GT_BULK && MATRIX_##operand, LENGTH_##operand * sizeof(gt_ab),                \
+            (x) * sizeof(gt_ab)) /                                                         \
+     (int)sizeof(gt_ab))
+#define PLACE_IN_C(x)                                                                      \
+    (placed(!GT_BULK && GT_ENGINE, COLS * sizeof(gt_c), (x) * (int)sizeof(gt_c)) /         \
+     (int)sizeof(gt_c))

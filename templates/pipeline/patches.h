@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patches.h - products of pipeline by multiply-adds: a thread computes a patch.
+ */
+#if GT_ENGINE == 0
+enum { SUMS = TM * TN };
+
+/* Row r and column s of a patch, in the matrix. Vectors of a patch are as far apart as
+ * there are patches, so that neighbouring threads have neighbouring vectors. */
+#define ROW(r) ((r) / VM * HIGH * VM + row * VM + (r) % VM)
+#define COL(s) ((s) / VN * WIDE * VN + col * VN + (s) % VN)
+/* The last patches may reach past the edges. There another vector stands in. */
+#define IS_ROW(r) (TM * HIGH == ROWS || ROW(r) < ROWS)
+#define IS_COL(s) (TN * WIDE == COLS || COL(s) < COLS)
+#define ROW_INSIDE(r) (TM * HIGH == ROWS ? ROW(r) : GT_MIN(ROW(r), ROWS - VM))
+#define COL_INSIDE(s) (TN * WIDE == COLS ? COL(s) : GT_MIN(COL(s), COLS - VN))
+
+/* The part of a thread: its product in the group, its patch, its slice of k. A thread
+ * without a product does the same as another one, and stores nothing. */
+struct part {
+    int product, row, col, slice, gives;
+};
+
+GT_INLINE struct part part_of_thread(void) {
+    const int t = GT_MIN(GT_THREAD_X, COUNT * TEAM - 1), patch = t % TEAM / GT_SLICES;
+    const struct part part = {t / TEAM, patch / WIDE, patch % WIDE, t % GT_SLICES,
+                              GT_THREAD_X < COUNT * TEAM && t % GT_SLICES == 0};
+    return part;
+}
+
+/* Loads VK k's, from p on, of the rows of A of a patch: x[r * VK + v]. */
+GT_INLINE void load_rows(gt_ab *x, const gt_ab *a, int p, int row) {
+    gt_ab some[4];
+    GT_UNROLL
+    for (int r = 0; r < TM && !GT_TA; r++)
+        gt_load_shared(VK, x + r * VK, a + ROW_INSIDE(r) * DEEP + p);
+    GT_UNROLL
+    for (int e = 0; e < TM * VK && GT_TA; e += VM) {
+        const int v = e / TM, r = e % TM;
+        gt_load_shared(VM, some, a + (p + v) * ROWS + ROW_INSIDE(r));
+        GT_UNROLL
+        for (int i = 0; i < VM; i++)
+            x[(r + i) * VK + v] = some[i];
+    }
+}
+
+/* The same of the columns of B: y[s * VK + v]. */
+GT_INLINE void load_cols(gt_ab *y, const gt_ab *b, int p, int col) {
+    gt_ab some[4];
+    GT_UNROLL
+    for (int s = 0; s < TN && GT_TB; s++)
+        gt_load_shared(VK, y + s * VK, b + COL_INSIDE(s) * DEEP + p);
+    GT_UNROLL
+    for (int e = 0; e < TN * VK && !GT_TB; e += VN) {
+        const int v = e / TN, s = e % TN;
+        gt_load_shared(VN, some, b + (p + v) * COLS + COL_INSIDE(s));
+        GT_UNROLL
+        for (int i = 0; i < VN; i++)
+            y[(s + i) * VK + v] = some[i];
+    }
+}
+
+/* acc += the sums of the thread's patch. Afterwards all slices have the whole sums. */
+GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
+    a += part.product * ONE_A, b += part.product * ONE_B;
+    GT_UNROLL_BY(2)
+    for (int p = part.slice * VK; p < DEEP; p += GT_SLICES * VK) {
+        gt_ab x[TM * VK], y[TN * VK];
+        load_rows(x, a, p, part.row);
+        load_cols(y, b, p, part.col);
+        GT_UNROLL
+        for (int e = 0; e < VK * SUMS; e++) {
+            const int v = e / SUMS, i = e % SUMS, r = i / TN, s = i % TN;
+            acc[i] = gt_multiply_add(x[r * VK + v], y[s * VK + v], acc[i]);
+        }
+    }
+    GT_UNROLL
+    for (int apart = GT_SLICES / 2; apart > 0; apart /= 2)
+        GT_UNROLL
+        for (int i = 0; i < SUMS; i++)
+            acc[i] += __shfl_xor_sync(0xffffffffu, acc[i], apart);
+}
+
+GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, int count) {
+    const int row = part.row, col = part.col;
+    GT_UNROLL
+    for (int i = 0; i < SUMS; i += VN)
+        if (part.gives && IS_ROW(i / TN) && IS_COL(i % TN))
+            give(c, part.product < count, part.product, ROW(i / TN), COL(i % TN), VN,
+                 acc + i);
+}
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * items.h - what a block of wgmma computes: the constants of a point, its instructions, the
+ * kernels beside it, and the items of a block. wgmma.cu explains the words.
+ */
+enum {
+    BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
+    SPLIT = GT_SPLIT, SWAP = GT_SWAP, RS = GT_RS, PROMOTE = GT_PROMOTE,
+    PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
+    ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
+    ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */
+    SPAN_X = GT_SPAN_X, SPAN_Y = GT_SPAN_Y,     /* bytes of a box's row */
+    LINE = 128,                                 /* bytes of k in a slab */
+    SLAB_X = BM * LINE, SLAB_Y = BN * LINE, SLAB = SLAB_X + SLAB_Y,
+    CM = GT_CM, CN = GT_CN, CLUSTER = CM * CN,
+    HIGH = BM * CM, WIDE = BN * CN, /* the cluster's tile */
+
+    /* A team of warpgroups has a tile; each of them has WM x WN of it, in fragments of
+     * 64 rows. */
+    WM = GT_WM, WN = GT_WN, TEAM = GT_TEAM, TEAMS = 1 + GT_PINGPONG,
+    GROUPS = TEAM * TEAMS, READERS = GROUPS * 128,
+    FRAGS = WM / 64, SUMS = WN / 2, /* of a thread in a fragment */
+    STEPS = LINE / 32, /* products of a fragment in a slab */
+
+    STAGED = GT_STAGED /* bytes of shared memory in which a warpgroup turns C */
+};
+
+#if GT_SWAP
+#define GT_TYPE_X GT_TYPE_B
+#define GT_TYPE_Y GT_TYPE_A
+#else
+#define GT_TYPE_X GT_TYPE_A
+#define GT_TYPE_Y GT_TYPE_B
+#endif
+#if GT_RS
+GT_ACROSS_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y)
+#else
+GT_WGMMA(multiply_add, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
+#endif
+/* A slab's first product. */
+#if !GT_PROMOTE
+#define multiply_first multiply_add
+#elif GT_RS
+GT_ACROSS_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y)
+#else
+GT_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
+#endif
+
+/* Tensor maps have the matrices of all products, one below the other. These are the rows
+ * ahead of the block's; with GT_WALK, from a matrix to the next. */
+#ifndef GT_BATCH
+#define ROWS_BEFORE_A 0
+#define ROWS_BEFORE_B 0
+#define ROWS_BEFORE_C 0
+#elif GT_WALK
+#define ROWS_BEFORE_A ((int)(stride_a / lda))
+#define ROWS_BEFORE_B ((int)(stride_b / ldb))
+#define ROWS_BEFORE_C ((int)(stride_c / ldc))
+#elif GT_GROUPED || GT_MASKED
+#define ROWS_BEFORE_A GT_ROWS_BEFORE_A
+#define ROWS_BEFORE_B GT_ROWS_BEFORE_B
+#define ROWS_BEFORE_C GT_ROWS_BEFORE_C
+#else
+#define ROWS_BEFORE_A ((int)(gt_product * stride_a / lda))
+#define ROWS_BEFORE_B ((int)(gt_product * stride_b / ldb))
+#define ROWS_BEFORE_C ((int)(gt_product * stride_c / ldc))
+#endif
+
+/* The workspace has the copies of A and B, then the sums of parts. */
+#define PART_SUMS ((gt_acc *)((char *)workspace + GT_PACKED_A + GT_PACKED_B))
+
+#if GT_REPACK
+GT_ALONG_KERNEL(repack, GT_PACK_A && !GT_TURN_A, GT_PACK_B && !GT_TURN_B, GT_TURN_A,
+                GT_TURN_B, GT_PACKED_A)
+#endif
+
+#if GT_SPLIT > 1 && !GT_REDUCE
+GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, PART_SUMS)
+#endif
+
+#if GT_PIECES
+GT_FINISH_KERNEL(finish, HIGH, WIDE, GT_GROUP, GT_PIECES, GT_CAPACITY, PART_SUMS)
+#endif
+
+#if GT_STREAM
+/* Behind the sums of parts: how many parts have arrived, of each warpgroup's place in a
+ * shared tile. */
+#define ARRIVED(part_sums, shared) \
+    ((unsigned *)((part_sums) + (gt_long)(GT_CAPACITY + (shared)) * HIGH * WIDE))
+GT_CLEAR_KERNEL(clear, ARRIVED(PART_SUMS, GT_SHARED_FIRST), GT_ARRIVALS)
+#endif
+
+/* ---- items ------------------------------------------------------------------------- */
+
+/* The numbers that all items share. */
+struct plan {
+    int high, wide;  /* rows of X, columns of Y */
+    int tiles, items;
+    int slabs;       /* of all k; 0: neither A nor B is read */
+    int rank;        /* the block's in its cluster */
+    int first, step; /* the items of the block's cluster: first, first + step, ... */
+    int before_x, before_y, before_c; /* rows of the maps: ROWS_BEFORE_A and so on */
+#if GT_WALK
+    gt_long step_c; /* from a group's C to the next one's; GT_GROUPED: from row to row */
+    struct gt_walk walk;
+#endif
+#if GT_STREAM
+    struct gt_share share;
+#endif
+};
+
+/* A block's part of an item. */
+struct item {
+    int exists;
+    struct gt_work work;
+    int row, col;     /* of X and Y, where its tile begins */
+    int first, slabs; /* of k */
+    int high, wide;   /* rows of X, columns of Y of its product */
+    int ahead_x, ahead_y, ahead_c; /* rows of the maps ahead of its product */
+    gt_long ahead;                 /* elements of C ahead of its product */
+};
+
+/* Sets where the block's tile of an item begins. */
+GT_INLINE void place_tile(struct item *it, const struct plan *p, int tile) {
+    gt_tile_place(&it->row, &it->col, tile, HIGH, WIDE, GT_GROUP, it->high, it->wide);
+    it->row += p->rank / CN * BM;
+    it->col += p->rank % CN * BN;
+}
+
+#if GT_WALK
+/* A row of C has WALK_ACROSS(n) tiles of WALK_HIGH rows. */
+#define WALK_HIGH (SWAP ? WIDE : HIGH)
+#define WALK_ACROSS(n) gt_cdiv(n, SWAP ? HIGH : WIDE)
+
+/* Whether X (Y) is op(A) of grouped rows: one matrix, whose groups follow one another. */
+enum { GROUPED_X = !SWAP && GT_GROUPED, GROUPED_Y = SWAP && GT_GROUPED };
+
+/* All lanes of a warp call it together. */
+GT_INLINE struct item item_of(struct plan *p, int number) {
+    struct item it = {};
+    struct gt_walk_tile of;
+    it.exists = gt_walk_find(&of, &p->walk, number);
+    if (!it.exists)
+        return it;
+    it.work = {0, 0, 1, 1, 0, 0};
+    it.slabs = p->slabs;
+    it.high = SWAP ? p->high : of.rows;
+    it.wide = SWAP ? of.rows : p->wide;
+    it.ahead_x = GROUPED_X ? of.begin : of.group * p->before_x;
+    it.ahead_y = GROUPED_Y ? of.begin : of.group * p->before_y;
+    it.ahead_c = GT_GROUPED ? of.begin : of.group * p->before_c;
+    it.ahead = (GT_GROUPED ? of.begin : of.group) * p->step_c;
+    place_tile(&it, p, of.tile);
+    return it;
+}
+#elif GT_STREAM
+/* The parts of the block's share come first, then whole tiles. A block may have no item. */
+GT_INLINE struct item item_of(const struct plan *p, int number) {
+    const int turn = number / p->step, whole = turn - p->share.parts;
+    const int tile = GT_MIN(p->share.tiles + whole * p->step + p->first, p->tiles - 1);
+    struct item it = {1, {tile, 0, 1, 1, 0, 0}, 0, 0, 0, p->slabs, p->high, p->wide};
+    if (whole < 0) {
+        const struct gt_part part = gt_share_part(&p->share, turn);
+        it.work = {part.tile, part.part, part.parts, 1, 0, 0};
+        it.first = part.first;
+        it.slabs = p->slabs > 0 ? part.slabs : 0;
+    }
+    place_tile(&it, p, it.work.tile);
+    return it;
+}
+#else
+GT_INLINE struct item item_of(const struct plan *p, int number) {
+    struct item it;
+    /* Items of one part of k are neighbours: their tiles share its slabs in the L2
+     * cache. */
+    const int block = PARTIAL ? number % p->tiles * SPLIT + number / p->tiles : number;
+    it.exists = 1;
+    it.work = gt_work_of(GT_PIECES, GT_CAPACITY, SPLIT, block, p->tiles);
+    it.high = p->high;
+    it.wide = p->wide;
+    it.ahead_x = p->before_x;
+    it.ahead_y = p->before_y;
+    it.ahead_c = p->before_c;
+    it.ahead = 0;
+    place_tile(&it, p, it.work.tile);
+    it.slabs = gt_work_slabs(&it.work, p->slabs, &it.first);
+    return it;
+}
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* case_list.c - the cases of a lab besides the timed problem: other shapes of its types,
+ * and its own shape for batches. */
+#include "tuner/lab/check.h"
+#include "tuner/lab/lab_internal.h"
+
+/* Shapes that every kernel must get right besides the timed one: full tiles, ragged tiles,
+ * primes, single rows and columns, an empty sum, padded leading dimensions, alpha and beta.
+ * In half of the ragged ones, rows begin at multiples of 4 elements and of 16 bytes:
+ * kernels with vector loads refuse the others, and must meet ragged edges and tails too. */
+struct small {
+    int m, n, k;
+    int to; /* leading dimensions are rounded up to a multiple of this; if 4, of 16 bytes */
+    /* extra elements in A's rows; twice as many in B's and three times in C's, so that no
+     * leading dimension equals another */
+    int pad;
+    double alpha, beta;
+    enum { WHOLE, UNIFORM, FAR } data; /* FAR: for RESIDUES alone */
+    bool finite;                       /* see gt_case_spec */
+};
+static const struct small smalls[] = {
+    {1, 1, 1, 1, 0, 1, 0, WHOLE, false},
+    {256, 256, 64, 1, 0, 1, 0, WHOLE, true},
+    {127, 129, 67, 1, 0, 2, -1, WHOLE, false},
+    {33, 17, 5, 4, 8, 1, 1, WHOLE, true},
+    {61, 59, 1231, 4, 2, -1, 2, WHOLE, false},
+    {259, 5, 131, 4, 0, 1, 0, UNIFORM, false},
+    {7, 521, 3, 1, 1, 1.5, -0.5, UNIFORM, false},
+    {96, 160, 80, 1, 0, 1, 0, UNIFORM, true},
+    {19, 23, 0, 4, 1, 1, 2, WHOLE, false},
+    {67, 40, 0, 4, 0, 1, 0, WHOLE, false},
+    {113, 97, 257, 4, 0, 0.5, 0, UNIFORM, false},
+    {64, 1, 1204, 1, 0, 1, 0, WHOLE, true},
+    {1, 301, 33, 4, 2, 0, 1.5, WHOLE, false},
+    /* Some rows of tiles are computed by residues, the others by the plain kernel. */
+    {400, 100, 64, 1, 0, 1.5, 0, FAR, false},
+};
+_Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
+
+/* A kernel that is compiled for one shape accepts no other. So a batch of small products
+ * has cases of its own shape: packed and with gaps, more products than blocks are full of,
+ * alpha and beta. */
+static const struct own {
+    int batch;
+    int pad; /* spare elements as in struct small, and three times as many behind a matrix
+              */
+    double alpha, beta;
+    bool uniform, finite;
+} owns[] = {
+    {67, 0, 2, -1, false, false},
+    {5, 1, 1, 0, false, false},
+    {33, 4, 0.5, 1, true, true},
+    {3, 0, 0, 1.5, false, false},
+};
+_Static_assert(sizeof owns / sizeof owns[0] == GT_LAB_OWNS, "one case each");
+
+/* ---- other shapes ---- */
+
+static int64_t padded(const struct small *s, int64_t row, int pads, gemmtune_dtype type) {
+    const int64_t vector = GT_VECTOR_BYTES / (int64_t)gt_type_size(type);
+    const int64_t to = s->to > 1 && vector > s->to ? vector : s->to;
+    return ((row > 0 ? row : 1) + pads * s->pad + to - 1) / to * to;
+}
+
+/* The products of a small shape. One product is 0 apart: nothing depends on it. Of a batch
+ * there are two to four, with gaps of whole vectors between them, so that kernels with
+ * vector loads are not spared. Operands that the batch shares are shared here as well. */
+static void space_products(gemmtune_problem *p, const gemmtune_problem *types,
+                           const struct small *s) {
+    enum { GAP = GT_VECTOR_BYTES }; /* elements */
+    const int64_t gap = s->pad > 0 ? GAP : 0;
+    p->stride_a = p->stride_b = p->stride_c = 0;
+    if (!gt_problem_is_batch(types))
+        return;
+    p->batch = 2 + s->pad % 3;
+    p->stride_a = types->stride_a == 0 ? 0 : gt_problem_shape_a(p).rows * p->lda + gap;
+    p->stride_b = types->stride_b == 0 ? 0 : gt_problem_shape_b(p).rows * p->ldb + 2 * gap;
+    p->stride_c = p->m * p->ldc + 3 * gap;
+}
+
+/* The small shape with the types, the layout and the kind of batch of `types`. */
+static gemmtune_problem small_problem(const struct small *s,
+                                      const gemmtune_problem *types) {
+    gemmtune_problem p = *types;
+    p.m = s->m;
+    p.n = s->n;
+    p.k = s->k;
+    p.lda = padded(s, p.trans_a ? p.m : p.k, 1, p.type_a);
+    p.ldb = padded(s, p.trans_b ? p.k : p.n, 2, p.type_b);
+    p.ldc = padded(s, p.n, 3, p.type_c);
+    p.expected_rows = gt_problem_rows_by_default(&p);
+    space_products(&p, types, s);
+    return p;
+}
+
+static enum gt_data_mode mode_of(const struct small *s, const gemmtune_problem *p) {
+    return s->data == FAR       ? GT_DATA_FAR
+           : s->data == UNIFORM ? GT_DATA_UNIFORM
+                                : gt_data_exact(p, s->k);
+}
+
+static struct gt_case_spec small_case(const struct small *s, const gemmtune_problem *p) {
+    const bool whole = !gt_type_is_float(p->type_acc);
+    return (struct gt_case_spec){
+        .problem = small_problem(s, p),
+        .alpha = whole ? (int)(2 * s->alpha) : s->alpha,
+        .beta = whole ? (int)(2 * s->beta) : s->beta,
+        .mode = mode_of(s, p),
+        .finite = s->finite,
+        .spread = GT_SPREAD_UNEVEN,
+    };
+}
+
+/* ---- the batch's own shape ---- */
+
+static bool has_own_cases(const gemmtune_problem *p) {
+    const int64_t most = GT_LAB_OWN_SIDE_MAX;
+    return gt_problem_is_batch(p) && p->m <= most && p->n <= most && p->k <= most;
+}
+
+/* The problem with another number of products, rows and gaps. Shared operands stay so. */
+static gemmtune_problem own_problem(const struct own *o, const gemmtune_problem *timed) {
+    gemmtune_problem p = *timed;
+    const int64_t gap = 3 * o->pad;
+    p.batch = o->batch;
+    p.lda = gt_problem_shape_a(&p).cols + o->pad;
+    p.ldb = gt_problem_shape_b(&p).cols + 2 * o->pad;
+    p.ldc = p.n + 3 * o->pad;
+    p.stride_a = p.stride_a == 0 ? 0 : gt_problem_shape_a(&p).rows * p.lda + gap;
+    p.stride_b = p.stride_b == 0 ? 0 : gt_problem_shape_b(&p).rows * p.ldb + gap;
+    p.stride_c = p.m * p.ldc + gap;
+    return p;
+}
+
+static struct gt_case_spec own_case(const struct own *o, const gemmtune_problem *p) {
+    const bool whole = !gt_type_is_float(p->type_acc);
+    return (struct gt_case_spec){
+        .problem = own_problem(o, p),
+        .alpha = whole ? (int)(2 * o->alpha) : o->alpha,
+        .beta = whole ? (int)(2 * o->beta) : o->beta,
+        .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
+        .finite = o->finite,
+        .spread = GT_SPREAD_UNEVEN,
+    };
+}
+
+/* ---- the list ---- */
+
+bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
+                    uint64_t seed) {
+    enum { FIRST_SEED = 10 }; /* of the listed cases; the timed ones have smaller ones */
+    const bool is_small = i < GT_LAB_SMALLS;
+    if (is_small && smalls[i].data == FAR && p->math != GEMMTUNE_MATH_RESIDUES)
+        return false;
+    if (!is_small && !has_own_cases(p))
+        return false;
+    *out = is_small ? small_case(&smalls[i], p) : own_case(&owns[i - GT_LAB_SMALLS], p);
+    out->seed = seed + FIRST_SEED + (uint64_t)i;
+    return true;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* window_time.c - the time of a search: which picks it is too late for, and when the jobs
+ * of the workers end. */
+#include "tuner/tune/window_inside.h"
+
+#include "core/clock.h"
+#include "tuner/base/cores.h"
+
+#include <math.h>
+
+/* Seconds that the finals take beside their set-up, as seen. */
+static const double finals_s = 0.5;
+
+bool gt_window_is_late(const struct gt_window *w) {
+    return gt_seconds() > w->deadline;
+}
+
+bool gt_window_wants(const struct gt_window *w, const struct gt_window_entry *e) {
+    return e->required || !gt_window_is_late(w);
+}
+
+bool gt_window_has_required(struct gt_window *w) {
+    bool left = w->required > 0 && !w->exhausted;
+    for (int i = 0; !left && i < w->open; i++)
+        left =
+            gt_window_at(w, i)->required && gt_window_at(w, i)->state != GT_PICK_RESOLVED;
+    return left;
+}
+
+static bool is_late_to_compile(const struct gt_window *w) {
+    return gt_seconds() + w->t->compile_s > w->deadline;
+}
+
+bool gt_window_should_compile(const struct gt_window *w, const struct gt_window_entry *e) {
+    return e->required || !is_late_to_compile(w);
+}
+
+bool gt_window_is_compiled_ahead(const struct gt_window *w,
+                                 const struct gt_window_entry *e) {
+    struct gt_job job;
+    gt_window_init_job(&job, w, GT_JOB_COMPILE, e);
+    return gt_pool_compiles(w->t->pool, &job);
+}
+
+/* Whether the entries that are left would all be compiled too late. */
+static bool is_over(struct gt_window *w) {
+    bool over = w->t->compilers > 0 && w->open > 0 && is_late_to_compile(w);
+    for (int i = 0; over && i < w->open; i++) {
+        const struct gt_window_entry *e = gt_window_at(w, i);
+        over = e->state == GT_PICK_RESOLVED ||
+               (e->state == GT_PICK_ASKED && !gt_window_is_compiled_ahead(w, e));
+    }
+    return over;
+}
+
+bool gt_window_is_out_of_time(struct gt_window *w) {
+    return *w->t->stop || gt_pool_was_ended(w->t->pool) ||
+           ((gt_window_is_late(w) || is_over(w)) && !gt_window_has_required(w));
+}
+
+bool gt_window_compilers_are_free(const struct gt_window *w) {
+    return !w->waiting && (w->exhausted || is_late_to_compile(w));
+}
+
+void gt_window_note_compile(struct gt_window *w, const struct gt_window_entry *e) {
+    const double took = gt_seconds() - e->compile_at, mean = w->t->compile_s;
+    w->t->compile_s = mean > 0 ? 0.75 * mean + 0.25 * took : took;
+}
+
+double gt_window_grace_s(void) {
+    return 5 * gt_cores_crowding();
+}
+
+void gt_window_start_clock(struct gt_window *w) {
+    const double now = gt_seconds();
+    if (w->limit_s > 0 && w->t->strict)
+        w->deadline =
+            fmax(w->began + w->limit_s - (now - w->prepare_began) - finals_s, now);
+    else if (w->limit_s > 0)
+        w->deadline = now + w->limit_s;
+}
+
+void gt_window_limit_jobs(struct gt_window *w) {
+    const double part = fmin(w->limit_s / 8, gt_window_grace_s());
+    const bool can_end = w->finals->count > 0 && !gt_window_has_required(w);
+    if (w->t->strict && w->deadline < HUGE_VAL)
+        gt_pool_end_at(w->t->pool, w->deadline + (can_end ? part : gt_window_grace_s()));
+}
+
+bool gt_window_hurries_finals(const struct gt_window *w) {
+    return w->t->strict && gt_seconds() + finals_s > w->began + w->limit_s;
+}
