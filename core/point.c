@@ -33,7 +33,7 @@ static size_t name_len(const char *text) {
     size_t len = 0;
     while (is_in_name(text[len]))
         len++;
-    return text[len] == '=' && len < GT_NAME_MAX && is_upper(text[0]) ? len : 0;
+    return len < GT_NAME_MAX && text[len] == '=' && is_upper(text[0]) ? len : 0;
 }
 
 /* Index of the entry whose name has these len bytes, or count. */
