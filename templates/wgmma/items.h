@@ -21,6 +21,7 @@ enum {
     GROUPS = TEAM * TEAMS, READERS = GROUPS * 128,
     FRAGS = WM / 64, SUMS = WN / 2, /* of a thread in a fragment */
     STEPS = LINE / 32, /* products of a fragment in a slab */
+    PRODUCERS = GT_PRODUCERS, FILLERS = GT_MAX(1, PRODUCERS), /* warps */
 
     STAGED = GT_STAGED /* bytes of shared memory in which a warpgroup turns C */
 };

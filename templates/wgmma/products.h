@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * products.h - slabs of wgmma: one thread has them copied to shared memory, warpgroups
+ * products.h - slabs of wgmma: a few threads have them copied to shared memory, warpgroups
  * multiply them.
  */
 /* Whether the block's item that comes after `before` others was found before the barriers
@@ -68,23 +68,31 @@ GT_INLINE void await_readers(const struct ring *r, struct gt_turn turn) {
         gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
 }
 
-/* One thread has slabs copied; with GT_WALK its warp comes along. first: the block's first
- * item, when it was found. */
+/* Whether the thread starts its warp's copies. With PRODUCERS all lanes ask together. */
+GT_INLINE int starts_copies(void) {
+    return PRODUCERS > 0 ? gt_is_elected() : GT_THREAD_X == READERS;
+}
+
+/* One thread of each producing warp has slabs copied, and each warp has its stages; with
+ * GT_WALK the whole warp comes along. first: the block's first item, when it was found. */
 GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
                        const struct gt_tensor_map *map_x,
                        const struct gt_tensor_map *map_y) {
     struct gt_turn turn = {0, 0};
+    const int warp = PRODUCERS > 1 ? (GT_THREAD_X - READERS) / 32 : 0;
     GT_UNROLL_BY(1)
     for (int number = p->first; number < p->items; number += p->step) {
         const struct item it = was_found(number - p->first) ? first : item_of(p, number);
         if (!it.exists)
             break;
-        if (GT_WALK && GT_THREAD_X != READERS)
+        if (GT_WALK && !starts_copies())
             continue;
         GT_UNROLL_BY(1)
         for (int s = 0; s < it.slabs; s++, turn = gt_turn_next(STAGES, turn)) {
             const int stage = r->stages + turn.stage * SLAB;
             const int full = r->full + turn.stage * 8, k = (it.first + s) * BK;
+            if (turn.stage % FILLERS != warp)
+                continue;
             /* In the first round the stage is free: the phase before the first has
              * passed. */
             gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
@@ -97,7 +105,7 @@ GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
                       k + (ALONG_Y ? 0 : it.ahead_y), full);
         }
     }
-    if (CLUSTER > 1 && GT_THREAD_X == READERS)
+    if (CLUSTER > 1 && (!GT_WALK || starts_copies()))
         await_readers(r, turn);
 }
 

@@ -59,10 +59,12 @@
  *           become contiguous along k, other operands stay as they lie
  * SWAP      1: the transpose is computed       STORE  1: see above
  * RS        1: X comes from registers
+ * PRODUCERS warps that have slabs copied, each by the thread that it elects and for its own
+ *           stages; 0: one thread, known by its number
  *
  * gemmtune trial bf16-nn-4096x4096x4096 --family wgmma --point
  *  "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1
- *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0"
+ *   SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0"
  *
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
@@ -245,7 +247,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 
     if (t >= READERS) {
         GT_REGISTERS_GIVE(GT_GIVE);
-        if (GT_WALK ? t < READERS + 32 : t == READERS)
+        if (t < READERS + 32 * FILLERS && (GT_WALK || starts_copies()))
             produce(&p, &ring, first, &map_x, &map_y);
         gt_warp_barrier();
         if (ADDERS > 1) {

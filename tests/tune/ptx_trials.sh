@@ -27,11 +27,11 @@ trial triple f32@bf16x3-tt-67x137x75,beta \
     "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128 VA=16 VB=16 REPACK=3 SPLIT=2"
 trial triple f32@bf16x3-nn-67x137x75,ldb=140 \
     "ENGINE=1 BM=64 BN=64 KBYTES=128 WM=16 WN=64 VA=4 VB=16"
-trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1"
+trial wgmma bf16-tn-40x48x200,beta "REPACK=0 CM=2 BM=64 WGM=1 PRODUCERS=2"
 # More tiles than units, so that blocks have several in turn: equal shares of 140 tiles, then 132
 # whole ones. Tiles of five parts, which meet in any order.
-trial wgmma bf16-nt-1088x256x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1 TAIL=1"
-trial wgmma i8-nn-130x80x400,beta "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 SWAP=1 RS=1 TAIL=1"
+trial wgmma bf16-nt-1088x256x136 "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1 TAIL=1 PRODUCERS=1"
+trial wgmma i8-nn-130x80x400,beta "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 SWAP=1 RS=1 TAIL=1 PRODUCERS=2"
 # The same with the tiles of two products.
 trial wgmma bf16-nt-380x192x136,batch=2 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
@@ -42,8 +42,8 @@ trial mma bf16-nn-70x45x81,lda=83 "VA=16 VB=16 REPACK=3"
 trial wgmma i8-nn-45x81x147 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=3 SWAP=1 RS=1"
 trial wgmma e4m3@promoted-nt-40x32x1152 "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 STORE=1"
 trial wgmma e5m2=f32@promoted-nn-40x80x304 \
-    "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1"
-trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1"
+    "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 PRODUCERS=1"
+trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1 PRODUCERS=2"
 # X from registers: both orders of a thread's rows, a fragment and more, one slab and more;
 # boxes of C that turn two rows of X to a row.
 trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
@@ -58,15 +58,15 @@ trial mma bf16-nn-60x40x136,batch=5,masked,rows=20,beta "SPLIT=2 VA=16 VB=16"
 # One tensor map has the matrices of all groups.
 trial wgmma bf16-nt-300x80x136,groups=5 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
 trial wgmma bf16-nn-150x80x128,batch=3,masked,rows=50,beta \
-    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1"
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1 PRODUCERS=2"
 # Blocks walk over the tiles of all groups. Boxes of C would reach into the next group: its
 # rows, also those of a transposed C. More groups than a warp has lanes.
 trial wgmma bf16-nt-300x80x136,groups=5 \
-    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 PRODUCERS=1"
 trial wgmma i8-nn-150x80x128,groups=5 \
     "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 trial wgmma bf16-nn-300x80x128,groups=40 \
-    "BM=128 BN=64 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 CN=2"
+    "BM=128 BN=64 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 CN=2 PRODUCERS=2"
 trial wgmma bf16-nn-300x80x128,groups=40 \
     "BM=128 BN=16 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 SWAP=1 CM=2"
 trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 STORE=1"

@@ -530,7 +530,7 @@ static void test_later_rounds(void **state) {
 static void test_a_walk_over_groups(void **state) {
     static const char point[] = "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 "
                                 "PERSIST=1 PINGPONG=0 MINB=1 SPLIT=1 REDUCE=0 TAIL=0 "
-                                "REPACK=0 SWAP=0 STORE=1 RS=0";
+                                "REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0";
     const struct gt_family *wgmma = gt_families_find(families, "wgmma");
     const struct gt_device d = hopper();
     (void)state;
@@ -553,7 +553,7 @@ static void test_a_walk_over_groups(void **state) {
  * from times that were measured on an H200. */
 static void test_groups_that_were_measured(void **state) {
     static const char rest[] = " WGN=1 PINGPONG=0 PERSIST=1 SPLIT=1 REDUCE=0 TAIL=0 "
-                               "REPACK=0 SWAP=0 STORE=1 RS=0";
+                               "REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0";
     static const struct {
         const char *name, *point;
         double us;

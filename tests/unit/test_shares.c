@@ -136,7 +136,7 @@ static void bind(struct gt_binding *b, const gemmtune_problem *p) {
         gt_point_parse(&point,
                        "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 "
                        "PINGPONG=0 MINB=1 SPLIT=1 REDUCE=0 TAIL=1 REPACK=0 SWAP=0 STORE=1 "
-                       "RS=0",
+                       "RS=0 PRODUCERS=0",
                        NULL),
         GEMMTUNE_OK);
     gt_bind_problem(b, gt_families_find(families, "wgmma"), &device, p);
