@@ -322,7 +322,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* tests/fake/* \
     examples tools,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
