@@ -23,10 +23,10 @@ struct gt_arithmetic gt_arithmetic_of(gemmtune_dtype type) {
                                   false};
 }
 
-/* A number below x by a unit of its last place or two. nextafter takes three times as long.
- */
+/* A number below x by a unit of its last place or two, or x if it is infinite. nextafter
+ * takes three times as long. */
 static double below(double x) {
-    return x - (fabs(x) * 0x1p-52 + DBL_MIN);
+    return isinf(x) ? x : x - (fabs(x) * 0x1p-52 + DBL_MIN);
 }
 
 struct gt_range gt_range_point(double value) {
@@ -35,9 +35,9 @@ struct gt_range gt_range_point(double value) {
 }
 
 struct gt_range gt_range_about(double value, double error) {
-    return isnan(value) || isnan(error)
-               ? gt_range_point(NAN)
-               : (struct gt_range){below(value - error), -below(-value - error), false};
+    const double low = below(value - error), high = -below(-value - error);
+    return isnan(low) || isnan(high) ? gt_range_point(NAN)
+                                     : (struct gt_range){low, high, false};
 }
 
 struct gt_range gt_range_join(struct gt_range x, struct gt_range y) {

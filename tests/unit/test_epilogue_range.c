@@ -140,7 +140,10 @@ static void test_odd_numbers_have_an_answer(void **state) {
     const struct gt_epi_values near = {.acc = 0, .acc_error = 1e-3, .alpha = 1};
     const struct gt_epi_values unread = {.acc = 1, .alpha = 1, .beta = 0, .c = NAN};
     const struct gt_epi_values bad = {.acc = NAN, .alpha = 1};
+    const struct gt_epi_values huge = {.acc = INFINITY, .acc_error = 1, .alpha = 1};
     (void)state;
+    assert_range(stored("d=acc", F32, F32, huge), INFINITY, INFINITY, false);
+    assert_range(stored("d=-acc", F32, F32, huge), -INFINITY, -INFINITY, false);
     assert_range(stored("d=1/acc", F32, F32, zero), -INFINITY, INFINITY, false);
     assert_range(stored("d=acc/acc", F32, F32, zero), -INFINITY, INFINITY, true);
     assert_range(stored("d=1/acc", I32, I32, zero), INT32_MIN, INT32_MAX, false);
