@@ -9,8 +9,8 @@
  *
  * docs/templates.md lists the names that expressions may use, besides the family's own
  * parameters and derived names. One built kernel serves many problems. So "require",
- * "align", a pass's "when" and a tensor map's "of" and "box" use neither the problem's
- * names nor names derived from them.
+ * "align", a pass's "when", "walk" and a tensor map's "of", "box" and "swizzle" use neither
+ * the problem's names nor names derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -197,9 +197,9 @@ struct gt_family {
     struct gt_rule accept[GT_RULES_MAX];  /* which problems a built kernel may run */
     struct gt_expr *align[3];             /* bytes, of the row starts of A, B and C */
     struct gt_expr *workspace;            /* bytes */
-    struct gt_expr *walk;                 /* of the point; 1: one launch has all slots */
-    int pass_count, main;                 /* pass[main] is that of "launch" */
-    struct gt_pass pass[GT_PASSES_MAX];   /* in the order they run */
+    struct gt_expr *walk; /* rows of a tile when one launch has all products; else 0 */
+    int pass_count, main; /* pass[main] is that of "launch" */
+    struct gt_pass pass[GT_PASSES_MAX]; /* in the order they run */
     bool has_shape;
     struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
     /* All of "derive", "require" and "shape" at once, as C; NULL: the family is not built

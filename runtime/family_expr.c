@@ -25,8 +25,8 @@ gt_status gt_read_expr(struct gt_expr **out, const struct gt_family *f, struct g
     const char *own = scope == GT_OF_POINT ? gt_problem_name_in(f, *out) : NULL;
     return own == NULL ? GEMMTUNE_OK
                        : gt_json_fail(n, err,
-                                      "%s belongs to one problem; require, align, when, of "
-                                      "and box may not use it",
+                                      "%s belongs to one problem; require, align, when, "
+                                      "walk, of, box and swizzle may not use it",
                                       own);
 }
 

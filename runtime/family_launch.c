@@ -60,6 +60,18 @@ gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *
     return parse_all_beside(f, n, err);
 }
 
+/* The rows of a tile are known ahead of the derived names, which may use WALK. */
+static gt_status read_walk(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    const gt_status status = gt_read_or(&f->walk, "0", f, n, GT_OF_POINT, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    bool too_early = gt_expr_uses(f->walk, GT_IN_WALK);
+    for (int i = 0; i < f->derive_count; i++)
+        too_early = too_early || gt_expr_uses(f->walk, f->derive[i].slot);
+    return too_early ? gt_json_fail(n, err, "may use neither derived names nor WALK")
+                     : GEMMTUNE_OK;
+}
+
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"block",     "grid", "cluster", "smem",
                                        "workspace", "walk", NULL};
@@ -73,7 +85,7 @@ gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *
         status = gt_read_or(&f->workspace, "0", f, gt_json_member(n, "workspace"),
                             GT_OF_PROBLEM, err);
     if (status == GEMMTUNE_OK)
-        status = gt_read_or(&f->walk, "0", f, gt_json_member(n, "walk"), GT_OF_POINT, err);
+        status = read_walk(f, gt_json_member(n, "walk"), err);
     return status;
 }
 

@@ -239,6 +239,10 @@ static const struct {
     {"\"block\": [\"W\", \"W\", \"1\"]", "\"block\": \"W\"", "must be an array"},
     {"\"smem\": \"S\"", "\"smem\": 0", "/launch/smem"},
     {"\"smem\": \"S\"", "\"when\": \"1\"", "/launch/when"},
+    {"\"smem\": \"S\"", "\"walk\": \"M\"", "/launch/walk: M belongs to one problem"},
+    /* neither is known by then */
+    {"\"smem\": \"S\"", "\"walk\": \"W + T\"", "/launch/walk: may use neither derived"},
+    {"\"smem\": \"S\"", "\"walk\": \"WALK\"", "/launch/walk: may use neither derived"},
     {"\"when\": \"W > 4\"", "\"whan\": \"1\"", "/after/0/whan"},
     {"\"when\": \"W > 4\"", "\"workspace\": \"1\"", "/after/0/workspace"},
     {"\"when\": \"W > 4\"", "\"when\": \"M > 4\"",
