@@ -178,11 +178,11 @@ static void take(struct gt_ladder_rung *out, const struct gt_candidate *c,
                  r->error);
 }
 
-/* The candidate's index in the job, to which it is added if it is missing. -1: there is no
- * room. */
 _Static_assert((int)GT_LADDER_MAX <= (int)GT_JOB_POINTS_MAX,
                "a job has room for all rungs");
 
+/* The candidate's index in the job, to which it is added if it is missing. -1: there is no
+ * room. */
 static int seat(struct gt_job *job, const struct gt_candidate *c) {
     for (int i = 0; i < job->count; i++)
         if (gt_candidate_same(&job->candidate[i], c))
