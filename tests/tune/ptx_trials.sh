@@ -6,7 +6,7 @@
 
 use_software_gpu
 
-# trial FAMILY PROBLEM POINT: the whole check: fourteen cases, padding, alpha, beta, poison.
+# trial FAMILY PROBLEM POINT: the whole check: all cases, padding, alpha, beta, poison.
 trial() {
     is_mine || return 0
     "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --family "$1" --point "$3" --json \

@@ -35,6 +35,7 @@ static const struct small smalls[] = {
     /* Some rows of tiles are computed by residues, the others by the plain kernel. */
     {400, 100, 64, 1, 0, 1.5, 0, FAR, false},
 };
+/* README.md, docs/ARCHITECTURE.md and docs/templates.md say how many there are. */
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 
 /* A kernel that is compiled for one shape accepts no other. So a batch of small products
