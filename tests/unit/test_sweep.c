@@ -309,6 +309,8 @@ static void test_lists_of_comparisons(void **state) {
          "f32@bf16x3-tt-4096x4096x4096"},
         {"configs/bench-residues.json", 16, "f64@residues-nn-1024x1024x1024",
          "f64@residues-nn-7680x48x2560"},
+        {"configs/bench-batches-cpu.json", 22, "f32-nn-4x4x4,batch=300000",
+         "f64-nn-64x64x64,batch=650"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -320,6 +322,25 @@ static void test_lists_of_comparisons(void **state) {
         assert_string_equal(s.item[s.count - 1].name, lists[i].last);
         gt_sweep_clear(&s);
     }
+}
+
+/* bench-bf16x3.json claims to have the lines of bench-split.json in its own type. */
+static void test_bf16x3_has_the_lines_of_split(void **state) {
+    static const char split[] = "f32@split-", bf16x3[] = "f32@bf16x3-";
+    struct gt_sweep a, b;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_sweep_load(&a, "configs/bench-split.json", &err), GEMMTUNE_OK);
+    assert_int_equal(gt_sweep_load(&b, "configs/bench-bf16x3.json", &err), GEMMTUNE_OK);
+    assert_int_equal(a.count, b.count);
+    for (size_t i = 0; i < a.count; i++) {
+        const char *one = a.item[i].name, *other = b.item[i].name;
+        assert_int_equal(strncmp(one, split, strlen(split)), 0);
+        assert_int_equal(strncmp(other, bf16x3, strlen(bf16x3)), 0);
+        assert_string_equal(one + strlen(split), other + strlen(bf16x3));
+    }
+    gt_sweep_clear(&a);
+    gt_sweep_clear(&b);
 }
 
 static void test_out_of_memory_stays_so(void **state) {
@@ -356,6 +377,7 @@ int main(void) {
         cmocka_unit_test(test_add),
         cmocka_unit_test(test_shipped),
         cmocka_unit_test(test_lists_of_comparisons),
+        cmocka_unit_test(test_bf16x3_has_the_lines_of_split),
         cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
