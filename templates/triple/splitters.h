@@ -15,6 +15,11 @@ GT_INLINE struct gt_split_half half_of(int i, int t) {
     return gt_split_half_of(BN, B_ALONG, t + i * 128);
 }
 
+/* Whether the thread has a part of a slab. Another one's would lie behind B. */
+GT_INLINE int has_part(int t) {
+    return SPLITTERS == 128 || t < SPLITTERS;
+}
+
 /* Loads a thread's part of a slab of B. Across k, all halves are of one column. */
 GT_INLINE void load_halves_of(int whole, unsigned x[HALVES][16], const struct operand *b,
                               const char *const *half, int left, int t) {
@@ -99,7 +104,7 @@ GT_INLINE void split_slab(const struct ring *r, char *smem, struct gt_turn turn,
     gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
     GT_UNROLL
     for (int i = 0; i < HALVES; i++)
-        if (SPLITTERS == 128 || t < SPLITTERS)
+        if (has_part(t))
             split_part(smem + turn.stage * 2 * PART, i, x, t);
     gt_async_sees_stores();
     gt_warp_barrier();
@@ -132,8 +137,9 @@ GT_INLINE void split_slabs(const struct ring *r, char *smem, const struct operan
                 split_slab(r, smem, turn, x[d], t);
                 turn = gt_turn_next(STAGES, turn);
             }
-            load_part(x[d], b, at, cols, (int)(b->left - (s + d + AHEAD_B) * (gt_long)BK),
-                      t);
+            const int left = (int)(b->left - (s + d + AHEAD_B) * (gt_long)BK);
+            if (has_part(t))
+                load_part(x[d], b, at, cols, left, t);
             GT_UNROLL
             for (int i = 0; i < HALVES; i++)
                 at[i] += step;

@@ -33,6 +33,7 @@ a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
 a100 triple f32@bf16x3 65x132x72
 h200 triple f32@split 65x132x72
+h200 triple f32@bf16x3 64x64x64
 h200 wgmma bf16 136x144x152
 h200 wgmma i8 48x144x272
 h200 wgmma bf16 65x147x71
