@@ -128,6 +128,9 @@ struct gt_db_table {
     const char *conflict;     /* the columns that make a row unique */
     const char *const *joins; /* other tables that its columns come from, NULL-ended */
     const char *order;        /* the defined order of reading */
+    /* For qsort of pointers to rows: the order of those of one device and problem, which
+     * `order` leaves open. NULL: it leaves none open. */
+    int (*compare)(const void *a, const void *b);
     const struct gt_db_column *column;
     size_t count;
     size_t own;   /* columns before this one belong to the subject */

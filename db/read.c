@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- every row of a table -------------------------------------------------- */
@@ -24,30 +25,102 @@ static void clear(union gt_db_stored *row, const struct gt_db_table *table) {
     memset(row, 0, table->texts > 0 ? table->texts : sizeof row->device);
 }
 
+/* Sound rows that wait until all rows of their device and problem are there. */
+struct group {
+    union gt_db_stored **row; /* of `room` places; the last one may be NULL */
+    size_t count, room;
+};
+
+/* The place behind the rows that wait. NULL: no memory. */
+static union gt_db_stored *next_row(struct group *g) {
+    if (g->count == g->room) {
+        union gt_db_stored **grown = realloc(g->row, (g->room + 1) * sizeof *g->row);
+        if (grown == NULL)
+            return NULL;
+        g->row = grown;
+        g->row[g->room++] = NULL;
+    }
+    if (g->row[g->count] == NULL)
+        g->row[g->count] = malloc(sizeof **g->row);
+    return g->row[g->count];
+}
+
+static void clear_group(struct group *g) {
+    for (size_t i = 0; i < g->room; i++)
+        free(g->row[i]);
+    free(g->row);
+}
+
+/* Whether the row behind those that wait belongs to them. */
+static bool belongs(const struct group *g, const struct gt_db_table *table) {
+    if (g->count == 0 || table->compare == NULL)
+        return g->count == 0;
+    const struct gt_db_subject *a = &g->row[0]->record.row.subject;
+    const struct gt_db_subject *b = &g->row[g->count]->record.row.subject;
+    return strcmp(a->problem, b->problem) == 0 && strcmp(a->device_key, b->device_key) == 0;
+}
+
+/* Gives the rows that wait to fn, in order. */
+static gt_status give(struct group *g, const struct gt_db_table *table, gt_stored_fn fn,
+                      void *user, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (g->count > 1)
+        qsort(g->row, g->count, sizeof *g->row, table->compare);
+    for (size_t i = 0; i < g->count && status == GEMMTUNE_OK; i++)
+        status = fn(user, g->row[i], err);
+    return status;
+}
+
+/* Lets the row behind wait with the others, after it has given those of another group. */
+static gt_status take(struct group *g, const struct gt_db_table *table, gt_stored_fn fn,
+                      void *user, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (!belongs(g, table)) {
+        union gt_db_stored *row = g->row[g->count];
+        status = give(g, table, fn, user, err);
+        g->row[g->count] = g->row[0];
+        g->row[0] = row;
+        g->count = 0;
+    }
+    g->count++;
+    return status;
+}
+
+/* `group` is empty at first; it keeps the rows that were not given. */
+static gt_status visit_groups(struct group *g, struct gt_db *db,
+                              const struct gt_db_table *table, sqlite3_stmt *stmt,
+                              gt_stored_fn fn, void *user, struct gt_err *err) {
+    const union gt_db_stored *before = NULL; /* the last sound row */
+    bool more = true;
+    gt_status status = gt_sql_step(&more, db, stmt, err);
+    while (status == GEMMTUNE_OK && more) {
+        struct gt_err why;
+        int64_t id = 0;
+        union gt_db_stored *row = next_row(g);
+        if (row == NULL)
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        clear(row, table);
+        if (gt_row_load(row, &id, table, before, stmt, &why) == GEMMTUNE_OK) {
+            if (table == &gt_trial_table)
+                row->trial.row.id = id;
+            status = take(g, table, fn, user, err);
+            before = row;
+        } else
+            skip(db, table, id, &why);
+        if (status == GEMMTUNE_OK)
+            status = gt_sql_step(&more, db, stmt, err);
+    }
+    return status;
+}
+
 static gt_status visit(struct gt_db *db, const struct gt_db_table *table,
                        sqlite3_stmt *stmt, gt_stored_fn fn, void *user,
                        struct gt_err *err) {
-    /* the row that is loaded, and the last sound one */
-    union gt_db_stored rows[2], *row = rows, *before = NULL;
-    gt_status status = GEMMTUNE_OK;
-    bool more = true;
-    while (status == GEMMTUNE_OK) {
-        struct gt_err why;
-        int64_t id = 0;
-        status = gt_sql_step(&more, db, stmt, err);
-        if (status != GEMMTUNE_OK || !more)
-            break;
-        clear(row, table);
-        if (gt_row_load(row, &id, table, before, stmt, &why) != GEMMTUNE_OK) {
-            skip(db, table, id, &why);
-            continue;
-        }
-        if (table == &gt_trial_table)
-            row->trial.row.id = id;
-        status = fn(user, row, err);
-        before = row;
-        row = row == rows ? rows + 1 : rows;
-    }
+    struct group g = {0};
+    gt_status status = visit_groups(&g, db, table, stmt, fn, user, err);
+    if (status == GEMMTUNE_OK)
+        status = give(&g, table, fn, user, err);
+    clear_group(&g);
     return status;
 }
 

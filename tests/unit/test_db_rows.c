@@ -201,6 +201,15 @@ static void test_record_order(void **state) {
     order.count = 0;
     OK(gt_db_records(db, key, "f32-nn-64x64x64", note_record, &order, &err));
     assert_int_equal(order.count, 2);
+    /* The winner comes first, although its point is the last one by name. */
+    struct gt_record_row rows[] = {a_record(key, 4, 0), a_record(key, 3, 1)};
+    rows[0].subject.problem = rows[1].subject.problem = "f32-nn-64x64x64";
+    OK(gt_db_records_put(db, key, "f32-nn-64x64x64", rows, 2, &err));
+    order.count = 0;
+    OK(gt_db_records(db, key, "f32-nn-64x64x64", note_record, &order, &err));
+    assert_int_equal(order.count, 2);
+    assert_string_equal(order.text[0], "f32-nn-64x64x64 0 BM=4 BN=64");
+    assert_string_equal(order.text[1], "f32-nn-64x64x64 1 BM=3 BN=64");
     order.count = 0;
     OK(gt_db_records(db, "other", NULL, note_record, &order, &err));
     assert_int_equal(order.count, 0);
