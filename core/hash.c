@@ -120,7 +120,8 @@ static void pad(struct gt_hash *h) {
 
 void gt_hash_hex(struct gt_hash *h, char hex[65]) {
     pad(h);
-    for (int i = 0; i < 64; i++)
-        hex[i] = "0123456789abcdef"[h->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
-    hex[64] = '\0';
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++)
+            *hex++ = "0123456789abcdef"[h->state[i] >> (28 - 4 * j) & 15];
+    *hex = '\0';
 }

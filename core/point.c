@@ -15,8 +15,12 @@ static bool is_upper(char c) {
     return c >= 'A' && c <= 'Z';
 }
 
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 static bool is_in_name(char c) {
-    return is_upper(c) || (c >= '0' && c <= '9') || c == '_';
+    return is_upper(c) || is_digit(c) || c == '_';
 }
 
 bool gt_point_is_name(const char *text, size_t len) {
@@ -126,22 +130,26 @@ gt_status gt_point_parse(struct gt_point *out, const char *text, struct gt_err *
 
 /* ---- the canonical text -------------------------------------------------------------- */
 
+enum { SURE_DIGITS = 19 }; /* an integer of fewer bytes fits into 64 bits */
+
 /* Bytes of the integer that the text begins with, as gt_text_of_int writes it; 0 when it
  * begins with none. */
 static size_t int_len(const char *text) {
     const size_t sign = text[0] == '-';
     size_t len = sign;
     int64_t value = 0;
-    while (text[len] >= '0' && text[len] <= '9')
+    while (is_digit(text[len]))
         len++;
     const bool padded = text[sign] == '0' && (sign > 0 || len > 1);
-    return !padded && gt_text_int(&value, text, len) ? len : 0;
+    const bool fits = len > sign && (len < SURE_DIGITS || gt_text_int(&value, text, len));
+    return !padded && fits ? len : 0;
 }
 
 /* Whether the name, with the "=" behind it, is one of `names`. */
 static bool is_among(const char *const *names, int count, const char *name, size_t len) {
     for (int i = 0; i < count; i++)
-        if (names[i][0] == name[0] && strncmp(names[i], name, len + 1) == 0)
+        if (names[i][0] == name[0] && names[i][1] == name[1] &&
+            memcmp(names[i], name, len + 1) == 0)
             return true;
     return false;
 }

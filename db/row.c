@@ -99,14 +99,18 @@ static gt_status set_word(const struct gt_db_column *column, void *row, const ch
     return GEMMTUNE_OK;
 }
 
+static gt_status fail_longer(const struct gt_db_column *column, struct gt_err *err) {
+    return gt_fail(err, GEMMTUNE_EDB, "%s is longer than %" PRId64 " bytes", column->name,
+                   column->high - 1);
+}
+
 gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const char *text,
                              struct gt_err *err) {
     const size_t size = strlen(text) + 1;
     if (column->kind == GT_COLUMN_WORD)
         return set_word(column, row, text, err);
     if (size > (size_t)column->high)
-        return gt_fail(err, GEMMTUNE_EDB, "%s is longer than %" PRId64 " bytes",
-                       column->name, column->high - 1);
+        return fail_longer(column, err);
     if (column->kind == GT_COLUMN_CHARS)
         memcpy(member_of(column, row), text, size);
     else
@@ -223,8 +227,20 @@ void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_subj
 
 /* ---- checks ---------------------------------------------------------------- */
 
+/* Whether eight bytes are printable ASCII. After the first test no sum of a byte carries
+ * into the next one. */
+static bool are_printable(const char *text) {
+    const uint64_t each = UINT64_C(0x0101010101010101), top = 0x80 * each;
+    uint64_t bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    return (bytes & top) == 0 && ((bytes + each) & top) == 0 &&
+           ((bytes + 0x60 * each) & top) == top;
+}
+
 /* Whether the text of so many bytes is UTF-8 without control characters. */
 static bool is_line(const char *text, size_t left) {
+    for (; left >= 8 && are_printable(text); left -= 8)
+        text += 8;
     while (left > 0) {
         const bool printable = *text >= ' ' && *text <= '~';
         const size_t len = printable ? 1 : gt_text_utf8(text, left);
@@ -255,6 +271,12 @@ static bool same_text(const struct gt_db_column *column, const char *text,
            strcmp(text, gt_column_text(column, before)) == 0;
 }
 
+static int count_samples(const struct gt_db_column *column, const void *row) {
+    struct gt_measurement m;
+    memcpy(&m, member(column, row), sizeof m);
+    return m.samples;
+}
+
 static gt_status check_column(const struct gt_db_column *column, const void *row,
                               const void *before, struct gt_err *err) {
     if (column->kind == GT_COLUMN_TEXT || column->kind == GT_COLUMN_CHARS) {
@@ -272,11 +294,8 @@ static gt_status check_column(const struct gt_db_column *column, const void *row
         return gt_column_text(column, row) != NULL
                    ? GEMMTUNE_OK
                    : gt_fail(err, GEMMTUNE_EINVAL, "%s is not in its list", column->name);
-    struct gt_measurement m = {0};
-    if (column->kind == GT_COLUMN_SAMPLES)
-        memcpy(&m, member(column, row), sizeof m);
-    const int64_t value =
-        column->kind == GT_COLUMN_SAMPLES ? m.samples : gt_column_int(column, row);
+    const int64_t value = column->kind == GT_COLUMN_SAMPLES ? count_samples(column, row)
+                                                            : gt_column_int(column, row);
     if (value < column->low || value > column->high)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is %" PRId64, column->name, value);
     return GEMMTUNE_OK;
@@ -312,35 +331,47 @@ char *gt_row_select(const struct gt_db_table *table, const char *where, bool ord
     return sqlite3_str_finish(sql);
 }
 
-/* The text in column i; NULL when it is not text or holds a NUL. */
-static const char *text_at(sqlite3_stmt *stmt, int i) {
+/* The text in column i and its bytes with the NUL; NULL when it is not text or holds a
+ * NUL. */
+static const char *text_at(size_t *size, sqlite3_stmt *stmt, int i) {
     if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
         return NULL;
     const char *text = (const char *)sqlite3_column_text(stmt, i);
-    const bool whole =
-        text != NULL && strlen(text) == (size_t)sqlite3_column_bytes(stmt, i);
-    return whole ? text : NULL;
+    *size = (size_t)sqlite3_column_bytes(stmt, i) + 1;
+    return text != NULL && strlen(text) + 1 == *size ? text : NULL;
+}
+
+static gt_status load_samples(const struct gt_db_column *column, void *row,
+                              const char *text, struct gt_err *err) {
+    struct gt_measurement m;
+    memcpy(&m, member(column, row), sizeof m);
+    const bool sound = samples_parse(&m, text);
+    memcpy(member_of(column, row), &m, sizeof m);
+    return sound ? GEMMTUNE_OK
+                 : gt_fail(err, GEMMTUNE_EDB, "%s are not numbers", column->name);
+}
+
+/* Copies the text to *texts, which goes on to the room of the next one. */
+static gt_status keep_text(const struct gt_db_column *column, void *row, char **texts,
+                           const char *text, size_t size, struct gt_err *err) {
+    if (size > (size_t)column->high)
+        return fail_longer(column, err);
+    memcpy(*texts, text, size);
+    memcpy(member_of(column, row), texts, sizeof *texts);
+    *texts += column->high;
+    return GEMMTUNE_OK;
 }
 
 static gt_status load_text(const struct gt_db_column *column, void *row, char **texts,
-                           const char *text, struct gt_err *err) {
-    struct gt_measurement m = {0};
+                           sqlite3_stmt *stmt, int i, struct gt_err *err) {
+    size_t size = 0;
+    const char *text = text_at(&size, stmt, i);
     if (text == NULL)
         return gt_fail(err, GEMMTUNE_EDB, "%s is not text", column->name);
-    if (column->kind == GT_COLUMN_SAMPLES) {
-        memcpy(&m, member(column, row), sizeof m);
-        const bool sound = samples_parse(&m, text);
-        memcpy(member_of(column, row), &m, sizeof m);
-        return sound ? GEMMTUNE_OK
-                     : gt_fail(err, GEMMTUNE_EDB, "%s are not numbers", column->name);
-    }
-    const gt_status status = gt_column_set_text(column, row, text, err);
-    if (status == GEMMTUNE_OK && column->kind == GT_COLUMN_TEXT) {
-        memcpy(*texts, text, strlen(text) + 1);
-        (void)gt_column_set_text(column, row, *texts, NULL);
-        *texts += column->high;
-    }
-    return status;
+    if (column->kind == GT_COLUMN_SAMPLES)
+        return load_samples(column, row, text, err);
+    return column->kind == GT_COLUMN_TEXT ? keep_text(column, row, texts, text, size, err)
+                                          : gt_column_set_text(column, row, text, err);
 }
 
 static gt_status load_int(const struct gt_db_column *column, void *row, sqlite3_stmt *stmt,
@@ -362,7 +393,7 @@ static gt_status load_column(const struct gt_db_column *column, void *row, char 
     case GT_COLUMN_CHARS:
     case GT_COLUMN_WORD:
     case GT_COLUMN_SAMPLES:
-        return load_text(column, row, texts, text_at(stmt, i), err);
+        return load_text(column, row, texts, stmt, i, err);
     case GT_COLUMN_REAL:
         if (sqlite3_column_type(stmt, i) != SQLITE_FLOAT)
             return gt_fail(err, GEMMTUNE_EDB, "%s is not a number", column->name);
@@ -382,7 +413,8 @@ gt_status gt_row_load(void *row, int64_t *id, const struct gt_db_table *table,
     for (int i = 0; i < count; i++)
         if (load_column(&table->column[i], row, &texts, stmt, i, err) != GEMMTUNE_OK)
             return GEMMTUNE_EDB;
-    const char *stored = text_at(stmt, count);
+    size_t size = 0;
+    const char *stored = text_at(&size, stmt, count);
     gt_row_checksum(checksum, table, row);
     if (stored == NULL || strcmp(stored, checksum) != 0)
         return gt_fail(err, GEMMTUNE_EDB, "its checksum is wrong");

@@ -292,13 +292,18 @@ gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *
 /* Reads "NAME=12", a value of the parameter's domain, and the space behind it. *text goes
  * on to the next pair. */
 static bool read_pair(int64_t *value, const char **text, const struct gt_param *p) {
-    const size_t name = strlen(p->name);
-    const char *number = *text + name + 1;
-    if (strncmp(*text, p->name, name) != 0 || (*text)[name] != '=')
+    const char *at = *text;
+    for (const char *name = p->name; *name != '\0'; name++, at++)
+        if (*at != *name)
+            return false;
+    if (*at != '=')
         return false;
-    const size_t len = strcspn(number, " ");
-    *text = number + len + (number[len] == ' ');
-    return gt_text_int(value, number, len) && check_value(p, *value, NULL) == GEMMTUNE_OK;
+    const char *number = ++at;
+    while (*at != '\0' && *at != ' ')
+        at++;
+    *text = at + (*at == ' ');
+    return gt_text_int(value, number, (size_t)(at - number)) &&
+           check_value(p, *value, NULL) == GEMMTUNE_OK;
 }
 
 gt_status gt_values_parse(int64_t values[GT_POINT_MAX], const struct gt_family *f,

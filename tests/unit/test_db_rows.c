@@ -318,6 +318,30 @@ static void test_bad_records(void **state) {
         GEMMTUNE_EINVAL);
 }
 
+/* Whether a device with this name may be stored. */
+static bool name_is_sound(const char *name) {
+    struct gt_stored_device d = {.device = device};
+    (void)snprintf(d.device.name, sizeof d.device.name, "%s", name);
+    gt_device_key(&d.device, d.key);
+    return gt_row_check(&gt_device_table, &d, NULL, &err) == GEMMTUNE_OK;
+}
+
+/* A text is one line: a byte that is none of a line's is found in any place. */
+static void test_lines(void **state) {
+    char name[] = "a name of 21 bytes ..";
+    (void)state;
+    for (size_t i = 0; i < sizeof name - 1; i++) {
+        const char kept = name[i];
+        for (int byte = 1; byte < 256; byte++) {
+            name[i] = (char)byte;
+            assert_int_equal(name_is_sound(name), byte >= ' ' && byte <= '~');
+        }
+        name[i] = kept;
+    }
+    assert_true(name_is_sound("caf\xc3\xa9 caf\xc3\xa9 caf\xc3\xa9"));
+    assert_false(name_is_sound("caf\xc3\xa9 caf\xc3\xa9 caf\xc3"));
+}
+
 static void test_bad_trials(void **state) {
     const struct gt_db_subject subject = a_subject(key, 1);
     struct gt_trial_row row = a_result(1);
@@ -373,8 +397,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_device),        TEST(test_trial),        TEST(test_run),
         TEST(test_every_outcome), TEST(test_most_samples), TEST(test_locale),
-        TEST(test_record_order),  TEST(test_record),       TEST(test_trials),
-        TEST(test_bad_records),   TEST(test_bad_trials),   TEST(test_absurd_moment),
+        TEST(test_lines),         TEST(test_record_order), TEST(test_record),
+        TEST(test_trials),        TEST(test_bad_records),  TEST(test_bad_trials),
+        TEST(test_absurd_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
