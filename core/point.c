@@ -145,31 +145,40 @@ static size_t int_len(const char *text) {
     return !padded && fits ? len : 0;
 }
 
-/* Whether the name, with the "=" behind it, is one of `names`. */
-static bool is_among(const char *const *names, int count, const char *name, size_t len) {
-    for (int i = 0; i < count; i++)
-        if (names[i][0] == name[0] && names[i][1] == name[1] &&
-            memcmp(names[i], name, len + 1) == 0)
-            return true;
-    return false;
+/* The names ahead of a pair. */
+struct names {
+    const char *name[GT_POINT_MAX];
+    int count;
+    uint64_t marks; /* a bit for each: most names that are new have another one */
+};
+
+/* Adds the name, with the "=" behind it; false when it is there already. */
+static bool add_name(struct names *n, const char *name, size_t len) {
+    const unsigned sum = (unsigned)name[0] + 7U * (unsigned)name[len - 1] + (unsigned)len;
+    const uint64_t mark = UINT64_C(1) << sum % 64;
+    if ((n->marks & mark) != 0)
+        for (int i = 0; i < n->count; i++)
+            if (n->name[i][0] == name[0] && memcmp(n->name[i], name, len + 1) == 0)
+                return false;
+    n->marks |= mark;
+    n->name[n->count++] = name;
+    return true;
 }
 
 /* Bytes of the canonical pair that the text begins with; 0 when it begins with none. */
-static size_t canonical_len(const char *text, const char *const *names, int count) {
+static size_t canonical_len(const char *text, struct names *names) {
     const size_t name = name_len(text);
     const size_t value = name > 0 ? int_len(text + name + 1) : 0;
-    return value > 0 && !is_among(names, count, text, name) ? name + 1 + value : 0;
+    return value > 0 && add_name(names, text, name) ? name + 1 + value : 0;
 }
 
 bool gt_point_is_canonical(const char *text) {
-    const char *names[GT_POINT_MAX];
-    int count = 0;
+    struct names names = {.count = 0};
     bool more = text[0] != '\0';
-    while (more && count < GT_POINT_MAX) {
-        const size_t len = canonical_len(text, names, count);
+    while (more && names.count < GT_POINT_MAX) {
+        const size_t len = canonical_len(text, &names);
         if (len == 0 || (text[len] != '\0' && text[len] != ' '))
             return false;
-        names[count++] = text;
         more = text[len] == ' ';
         text += len + more;
     }

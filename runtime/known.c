@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +90,7 @@ static gt_status take_subject(struct gt_known *k, const struct reading *r,
     /* A row of a database has passed the check that its name is canonical. */
     memcpy(k->problem_name, s->problem, strlen(s->problem) + 1);
     memcpy(k->device_key, s->device_key, strlen(s->device_key) + 1);
-    (void)snprintf(k->arch, sizeof k->arch, "%s", d->arch);
+    memcpy(k->arch, d->arch, sizeof k->arch);
     return GEMMTUNE_OK;
 }
 
