@@ -118,10 +118,13 @@ static void pad(struct gt_hash *h) {
     gt_hash_add(h, length, sizeof length);
 }
 
-void gt_hash_hex(struct gt_hash *h, char hex[65]) {
+void gt_hash_digits(struct gt_hash *h, char *digits, int count) {
     pad(h);
-    for (int i = 0; i < 8; i++)
-        for (int j = 0; j < 8; j++)
-            *hex++ = "0123456789abcdef"[h->state[i] >> (28 - 4 * j) & 15];
-    *hex = '\0';
+    for (int i = 0; i < count; i++)
+        digits[i] = "0123456789abcdef"[h->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+}
+
+void gt_hash_hex(struct gt_hash *h, char hex[65]) {
+    gt_hash_digits(h, hex, 64);
+    hex[64] = '\0';
 }

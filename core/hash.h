@@ -17,6 +17,8 @@ void gt_hash_init(struct gt_hash *h);
 void gt_hash_add(struct gt_hash *h, const void *data, size_t size);
 void gt_hash_add_text(struct gt_hash *h,
                       const char *text); /* with its NUL, so that fields stay apart */
-void gt_hash_hex(struct gt_hash *h, char hex[65]); /* finishes the hash */
+/* Each of these finishes the hash. */
+void gt_hash_hex(struct gt_hash *h, char hex[65]);
+void gt_hash_digits(struct gt_hash *h, char *digits, int count); /* the first, no NUL */
 
 #endif

@@ -4,7 +4,9 @@
  *
  *     sql.c      statements, and SQLite's errors in our words
  *     table.c    the tables as lists of columns, and when a row is sound
- *     row.c      rows of any table: load, check, checksum
+ *     column.c   one member of a row, of any type
+ *     row.c      rows of any table: load, check
+ *     sum.c      the checksums of rows
  *     migrate.c  migrations, and whether a file's tables are exactly ours
  *     rekey.c    devices that were stored under an old key
  *     open.c     opening, refusing, closing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row.c - rows of any table: loaded, checked and summed by the table's list of columns. A
- * loaded row has passed its checksum and every check that a row must pass to be stored.
+ * row.c - rows of any table: loaded and checked by the table's list of columns. A loaded
+ * row has passed its checksum and every check that a row must pass to be stored.
  */
 #include "db/internal.h"
 
@@ -13,110 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- one member of a struct ------------------------------------------------ */
-
-static const char *member(const struct gt_db_column *column, const void *row) {
-    return (const char *)row + column->offset;
-}
-
-static char *member_of(const struct gt_db_column *column, void *row) {
-    return (char *)row + column->offset;
-}
-
-int64_t gt_column_int(const struct gt_db_column *column, const void *row) {
-    int64_t wide = 0;
-    int narrow = 0;
-    bool yes = false;
-    switch (column->kind) {
-    case GT_COLUMN_INT64:
-    case GT_COLUMN_REF:
-        memcpy(&wide, member(column, row), sizeof wide);
-        return wide;
-    case GT_COLUMN_BOOL:
-        memcpy(&yes, member(column, row), sizeof yes);
-        return yes;
-    default:
-        memcpy(&narrow, member(column, row), sizeof narrow);
-        return narrow;
-    }
-}
-
-void gt_column_set_int(const struct gt_db_column *column, void *row, int64_t value) {
-    const int narrow = (int)value;
-    const bool yes = value != 0;
-    switch (column->kind) {
-    case GT_COLUMN_INT64:
-    case GT_COLUMN_REF:
-        memcpy(member_of(column, row), &value, sizeof value);
-        break;
-    case GT_COLUMN_BOOL:
-        memcpy(member_of(column, row), &yes, sizeof yes);
-        break;
-    default:
-        memcpy(member_of(column, row), &narrow, sizeof narrow);
-    }
-}
-
-double gt_column_real(const struct gt_db_column *column, const void *row) {
-    double value = 0;
-    memcpy(&value, member(column, row), sizeof value);
-    return value;
-}
-
-void gt_column_set_real(const struct gt_db_column *column, void *row, double value) {
-    memcpy(member_of(column, row), &value, sizeof value);
-}
-
-static int words_count(const struct gt_db_column *column) {
-    int count = 0;
-    while (column->words[count] != NULL)
-        count++;
-    return count;
-}
-
-const char *gt_column_text(const struct gt_db_column *column, const void *row) {
-    const char *text = NULL;
-    if (column->kind == GT_COLUMN_CHARS)
-        return member(column, row);
-    if (column->kind == GT_COLUMN_WORD) {
-        const int64_t i = gt_column_int(column, row);
-        return i >= 0 && i < words_count(column) ? column->words[i] : NULL;
-    }
-    memcpy(&text, member(column, row), sizeof text);
-    return text;
-}
-
-static gt_status set_word(const struct gt_db_column *column, void *row, const char *text,
-                          struct gt_err *err) {
-    int i = 0;
-    while (column->words[i] != NULL && strcmp(column->words[i], text) != 0)
-        i++;
-    if (column->words[i] == NULL)
-        return gt_fail(err, GEMMTUNE_EDB, "%s \"%s\" is not a word it may be", column->name,
-                       text);
-    gt_column_set_int(column, row, i);
-    return GEMMTUNE_OK;
-}
-
-static gt_status fail_longer(const struct gt_db_column *column, struct gt_err *err) {
-    return gt_fail(err, GEMMTUNE_EDB, "%s is longer than %" PRId64 " bytes", column->name,
-                   column->high - 1);
-}
-
-gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const char *text,
-                             struct gt_err *err) {
-    const size_t size = strlen(text) + 1;
-    if (column->kind == GT_COLUMN_WORD)
-        return set_word(column, row, text, err);
-    if (size > (size_t)column->high)
-        return fail_longer(column, err);
-    if (column->kind == GT_COLUMN_CHARS)
-        memcpy(member_of(column, row), text, size);
-    else
-        memcpy(member_of(column, row), &text, sizeof text);
-    return GEMMTUNE_OK;
-}
 
 /* ---- numbers as text ------------------------------------------------------- */
 
@@ -149,80 +45,6 @@ static bool samples_parse(struct gt_measurement *m, const char *text) {
     sound = sound && strcmp(text, "]") == 0;
     gt_locale_leave(l);
     return sound;
-}
-
-/* ---- checksums ------------------------------------------------------------- */
-
-/* Reals are summed by their bits in hex, without locale. SQLite stores -0 as 0. */
-static void add_real(struct gt_hash *h, double value) {
-    char text[17] = "";
-    uint64_t bits = 0;
-    if (value < 0 || value > 0)
-        memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 16; i++)
-        text[i] = "0123456789abcdef"[bits >> (60 - 4 * i) & 15];
-    gt_hash_add_text(h, text);
-}
-
-static void add_int(struct gt_hash *h, int64_t value) {
-    char text[GT_INT_TEXT_MAX];
-    (void)gt_text_of_int(text, value);
-    gt_hash_add_text(h, text);
-}
-
-static void add_samples(struct gt_hash *h, const struct gt_measurement *m) {
-    add_int(h, m->samples);
-    for (int i = 0; i < m->samples; i++)
-        add_real(h, (double)m->sample_ns[i]);
-}
-
-static void add_column(struct gt_hash *h, const struct gt_db_column *column,
-                       const void *row) {
-    struct gt_measurement m;
-    switch (column->kind) {
-    case GT_COLUMN_TEXT:
-    case GT_COLUMN_CHARS:
-    case GT_COLUMN_WORD:
-        gt_hash_add_text(h, gt_column_text(column, row));
-        break;
-    case GT_COLUMN_REAL:
-        add_real(h, gt_column_real(column, row));
-        break;
-    case GT_COLUMN_SAMPLES:
-        memcpy(&m, member(column, row), sizeof m);
-        add_samples(h, &m);
-        break;
-    default:
-        add_int(h, gt_column_int(column, row));
-    }
-}
-
-void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h) {
-    char hex[65];
-    gt_hash_hex(h, hex);
-    memcpy(checksum, hex, GT_CHECKSUM_MAX - 1);
-    checksum[GT_CHECKSUM_MAX - 1] = '\0';
-}
-
-void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *table,
-                     const void *row) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, table->name);
-    for (size_t i = 0; i < table->count; i++)
-        add_column(&h, &table->column[i], row);
-    gt_checksum_end(checksum, &h);
-}
-
-void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_subject *s) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, s->device_key);
-    gt_hash_add_text(&h, s->problem);
-    gt_hash_add_text(&h, s->family);
-    gt_hash_add_text(&h, s->family_hash);
-    gt_hash_add_text(&h, s->point);
-    gt_checksum_end(checksum, &h);
 }
 
 /* ---- checks ---------------------------------------------------------------- */
@@ -273,7 +95,7 @@ static bool same_text(const struct gt_db_column *column, const char *text,
 
 static int count_samples(const struct gt_db_column *column, const void *row) {
     struct gt_measurement m;
-    memcpy(&m, member(column, row), sizeof m);
+    memcpy(&m, (const char *)row + column->offset, sizeof m);
     return m.samples;
 }
 
@@ -344,9 +166,10 @@ static const char *text_at(size_t *size, sqlite3_stmt *stmt, int i) {
 static gt_status load_samples(const struct gt_db_column *column, void *row,
                               const char *text, struct gt_err *err) {
     struct gt_measurement m;
-    memcpy(&m, member(column, row), sizeof m);
+    char *member = (char *)row + column->offset;
+    memcpy(&m, member, sizeof m);
     const bool sound = samples_parse(&m, text);
-    memcpy(member_of(column, row), &m, sizeof m);
+    memcpy(member, &m, sizeof m);
     return sound ? GEMMTUNE_OK
                  : gt_fail(err, GEMMTUNE_EDB, "%s are not numbers", column->name);
 }
@@ -355,9 +178,9 @@ static gt_status load_samples(const struct gt_db_column *column, void *row,
 static gt_status keep_text(const struct gt_db_column *column, void *row, char **texts,
                            const char *text, size_t size, struct gt_err *err) {
     if (size > (size_t)column->high)
-        return fail_longer(column, err);
+        return gt_column_set_text(column, row, text, err); /* which says so */
     memcpy(*texts, text, size);
-    memcpy(member_of(column, row), texts, sizeof *texts);
+    memcpy((char *)row + column->offset, texts, sizeof *texts);
     *texts += column->high;
     return GEMMTUNE_OK;
 }
