@@ -58,9 +58,16 @@ int gt_text_put(char *buf, size_t size, int len, const char *word) {
 
 /* ---- pieces ---------------------------------------------------------------- */
 
+/* As strchr, also true for a NUL; without a call, since there are few stops. */
+static bool is_stop(char c, const char *stops) {
+    while (*stops != '\0' && *stops != c)
+        stops++;
+    return *stops == c;
+}
+
 struct gt_piece gt_piece_take(struct gt_reader *r, const char *stops) {
     struct gt_piece piece = {.text = r->at};
-    while (r->at < r->end && strchr(stops, *r->at) == NULL)
+    while (r->at < r->end && !is_stop(*r->at, stops))
         r->at++;
     piece.len = (int)(r->at - piece.text);
     if (r->at < r->end)

@@ -290,8 +290,9 @@ gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *
 }
 
 /* Reads "NAME=12", a value of the parameter's domain, and the space behind it. *text goes
- * on to the next pair. */
+ * on to the next pair. False for a number that is negative or has many digits, too. */
 static bool read_pair(int64_t *value, const char **text, const struct gt_param *p) {
+    enum { DIGITS_MAX = 18 }; /* they fit into 64 bits */
     const char *at = *text;
     for (const char *name = p->name; *name != '\0'; name++, at++)
         if (*at != *name)
@@ -299,11 +300,13 @@ static bool read_pair(int64_t *value, const char **text, const struct gt_param *
     if (*at != '=')
         return false;
     const char *number = ++at;
-    while (*at != '\0' && *at != ' ')
-        at++;
+    *value = 0;
+    for (; *at >= '0' && *at <= '9' && at - number < DIGITS_MAX; at++)
+        *value = 10 * *value + (*at - '0');
+    if (at == number || (*at != ' ' && *at != '\0'))
+        return false;
     *text = at + (*at == ' ');
-    return gt_text_int(value, number, (size_t)(at - number)) &&
-           check_value(p, *value, NULL) == GEMMTUNE_OK;
+    return check_value(p, *value, NULL) == GEMMTUNE_OK;
 }
 
 gt_status gt_values_parse(int64_t values[GT_POINT_MAX], const struct gt_family *f,

@@ -344,8 +344,47 @@ static void test_bits(void **state) {
     assert_int_equal(gt_dtype_bit(NULL), 0);
 }
 
+/* The text is read as gt_point_parse and gt_point_values read it, however it is written. */
+static void test_values_of_text(void **state) {
+    static const char *const texts[] = {
+        "W=8 V=2",
+        "W=64 V=4",
+        "W=0 V=1",
+        "V=2 W=8",
+        "W=8,V=2",
+        " W=8  V=2 ",
+        "W=8 V=2 ",
+        "W=008 V=2",
+        "W=-0 V=2",
+        "W=-8 V=2",
+        "W=9 V=2",
+        "W=8",
+        "W=8 V",
+        "W=8 V=",
+        "W=8 V=2x",
+        "W=8 V=2 W=8",
+        "W=8 V=2 X=1",
+        "WW=8 V=2",
+        "W=18446744073709551624 V=2",
+        "W=000000000000000000008 V=2",
+        "",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int64_t one[GT_POINT_MAX] = {0}, other[GT_POINT_MAX] = {0};
+        struct gt_point point;
+        gt_status status = gt_point_parse(&point, texts[i], NULL);
+        if (status == GEMMTUNE_OK)
+            status = gt_point_values(one, family, &point, NULL);
+        assert_int_equal(gt_values_parse(other, family, texts[i], NULL), status);
+        for (int j = 0; status == GEMMTUNE_OK && j < family->param_count; j++)
+            assert_int_equal(one[j], other[j]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_of_text),
         cmocka_unit_test(test_built_in_values),
         cmocka_unit_test(test_an_opencl_device),
         cmocka_unit_test(test_points_that_do_not_bind),
