@@ -5,12 +5,16 @@
  * problem, and compares with a plain loop. It does far less than a trial, since a simulator
  * takes a million times as long: no reference kernel, no rotating data, no timing.
  *
- *     each_family PROBLEM [FAMILY [special]]
+ *     each_family PROBLEM [FAMILY [special] [random SEED COUNT [POINT]]]
  *
  * It prints a line for each point and exits with 1 when one is wrong. Products of small
  * integers are compared exactly. `special`, for f32: some elements are infinities, NaNs,
  * zeros of either sign, subnormal or near overflow, and C must be as in f32 arithmetic.
+ *
+ * `random`: COUNT other points that the rules accept. The same SEED draws the same points.
+ * POINT ("TAIL=1,PERSIST=1") fixes some parameters, or all of them, to repeat one failure.
  */
+#include "core/mix.h"
 #include "runtime/exec.h"
 #include "tuner/lab/data.h"
 #include "tuner/rig/rig.h"
@@ -22,12 +26,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENTS_MAX = 1 << 16 };
+enum { ELEMENTS_MAX = 1 << 19 };
 
 static struct gt_err err;
 static struct gt_rig *rig;
 static gemmtune_problem problem;
 static bool special;
+static char trying[GT_POINT_TEXT_MAX]; /* the point */
+static struct {
+    uint64_t state;
+    long count; /* 0: the default and the starts are tried instead */
+    struct gt_point fixed;
+} drawn;
 static union gt_value a[ELEMENTS_MAX], b[ELEMENTS_MAX]; /* each by its type, in the front */
 static double x[ELEMENTS_MAX], y[ELEMENTS_MAX];
 static char got[8 * ELEMENTS_MAX];
@@ -35,7 +45,7 @@ static char got[8 * ELEMENTS_MAX];
 static void need(gt_status status) {
     if (status == GEMMTUNE_OK)
         return;
-    fprintf(stderr, "each_family: %s\n", err.line);
+    fprintf(stderr, "each_family: %s%s%s\n", trying, *trying ? ": " : "", err.line);
     exit(1);
 }
 
@@ -119,17 +129,16 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     const int64_t bytes =
         gt_problem_elems_c(&problem) * (int64_t)gt_type_size(problem.type_c);
-    char text[GT_POINT_TEXT_MAX];
     union gt_value one, zero;
     struct gt_exec *e = NULL;
     struct gt_exec_info info;
     void *workspace = NULL;
-    (void)gt_point_text(point, text);
+    (void)gt_point_text(point, trying);
     const gt_status status =
         gt_exec_create(&e, gt_rig_head(rig)->gpu, f, point, &problem, NULL, &err);
     if (status != GEMMTUNE_OK) {
         printf("%s %s %s: %s\n", status == GEMMTUNE_EINVAL ? "refused" : "FAILED", f->name,
-               text, err.line);
+               trying, err.line);
         return status == GEMMTUNE_EINVAL;
     }
     gt_exec_describe(e, &info);
@@ -149,12 +158,52 @@ static bool try_point(const struct gt_family *f, const struct gt_point *point, v
     need(ops->finish(rig, &err));
     need(ops->read(rig, dc, 0, got, bytes, &err));
     const int64_t wrong = count_wrong();
-    printf("%s %s %s: %" PRId64 " wrong\n", wrong ? "FAILED" : "ok", f->name, text, wrong);
+    printf("%s %s %s: %" PRId64 " wrong\n", wrong ? "FAILED" : "ok", f->name, trying,
+           wrong);
     (void)fflush(stdout);
     if (workspace)
         ops->release(rig, workspace);
     gt_exec_destroy(e);
     return wrong == 0;
+}
+
+static int64_t draw(int64_t below) {
+    return (int64_t)(gt_mix(drawn.state += GT_MIX_STEP) % (uint64_t)below);
+}
+
+/* The default or a start, with about a third of its parameters changed. Few points that are
+ * drawn from the domains alone pass the rules of a family with many: every fourth is. */
+static void draw_point(struct gt_point *out, const struct gt_family *f) {
+    const int64_t of = draw(f->start_count + 1), any = draw(4) == 0;
+    if (of == f->start_count)
+        gt_family_default(f, out);
+    else
+        gt_family_start(f, (int)of, out);
+    for (int i = 0; i < f->param_count; i++) {
+        const struct gt_param *p = &f->param[i];
+        if (any || draw(3) == 0)
+            need(gt_point_set(out, p->name, p->value[draw(p->count)], &err));
+    }
+    const struct gt_point *fixed = &drawn.fixed;
+    for (int i = 0; i < fixed->count; i++)
+        need(gt_point_set(out, fixed->entry[i].name, fixed->entry[i].value, &err));
+}
+
+static bool try_random(const struct gt_family *f, void *da, void *db, void *dc) {
+    enum { DRAWS_MAX = 1000000 }; /* a problem or a fixed part may leave too few points */
+    struct gt_point point;
+    struct gt_fit fit;
+    bool right = true;
+    long done = 0;
+    for (long i = 0; done < drawn.count && i < DRAWS_MAX; i++) {
+        draw_point(&point, f);
+        if (gt_fit_point(&fit, f, gt_rig_head(rig)->device, &problem, &point, &err) !=
+            GEMMTUNE_OK)
+            continue;
+        right = try_point(f, &point, da, db, dc) && right;
+        done++;
+    }
+    return right;
 }
 
 static bool try_family(const struct gt_family *f, void *da, void *db, void *dc) {
@@ -163,6 +212,8 @@ static bool try_family(const struct gt_family *f, void *da, void *db, void *dc) 
     bool right;
     if (!gt_family_serves(f, gt_rig_head(rig)->device, &problem, &why))
         return true;
+    if (drawn.count > 0)
+        return try_random(f, da, db, dc);
     gt_family_default(f, &point);
     right = try_point(f, &point, da, db, dc);
     for (int i = 0; i < f->start_count; i++) {
@@ -172,6 +223,19 @@ static bool try_family(const struct gt_family *f, void *da, void *db, void *dc) 
     return right;
 }
 
+/* The words after FAMILY. */
+static void options(char **word, int count) {
+    special = count > 0 && strcmp(word[0], "special") == 0;
+    word += special, count -= special;
+    if (count < 3 || strcmp(word[0], "random") != 0)
+        return;
+    drawn.state = strtoull(word[1], NULL, 10);
+    drawn.count = strtol(word[2], NULL, 10);
+    if (count > 3)
+        need(gt_point_parse(&drawn.fixed, word[3], &err));
+    printf("random, seed %s:\n", word[1]);
+}
+
 int main(int argc, char **argv) {
     struct gt_device_list devices;
     struct gt_families *families;
@@ -179,7 +243,8 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return 2;
     need(gt_problem_from_name(&problem, argv[1], &err));
-    special = argc > 3 && strcmp(argv[3], "special") == 0;
+    if (argc > 3)
+        options(argv + 3, argc - 3);
     need(gt_devices_list(&devices, &err));
     need(gt_families_create(&families, &err));
     if (devices.count == 0)

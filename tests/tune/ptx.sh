@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
 # tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
-# a ragged problem in each layout, and on batches. GT_LONG=1: more of everything.
+# a ragged problem in each layout, and on batches. So do a few other points, always the same
+# ones. GT_LONG=1: more of everything.
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
@@ -11,15 +12,19 @@ each_family=$GT_BUILD/tests/device/each_family
 "$GT_BUILD/tests/device/test_pack" >"$TMPDIR/out" 2>&1
 is "gemmtune_pack, and products with its output" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
 
-# starts DEVICE PROBLEM FAMILY [special]: its default and starts, which must be right or refuse
-# the problem; at least one must run.
+# starts DEVICE PROBLEM FAMILY [OPTION...]: its default and starts, which must be right or refuse
+# the problem; at least one must run. The options are those of each_family.
 starts() {
     is_mine || return 0
-    FAKE_CUDA_DEVICE=$1 "$each_family" "$2" "$3" "${4:-}" >"$TMPDIR/out" 2>&1
+    row="$3 on $1: $2"
+    export FAKE_CUDA_DEVICE="$1"
+    shift
+    "$each_family" "$@" >"$TMPDIR/out" 2>&1
     code=$?
+    shift 2
     ran=$(grep -c '^ok' "$TMPDIR/out")
-    is "$3 on $1: $2 ${4:-}" "exit $code, $([ "$ran" -gt 0 ] && echo some ran)$(grep -v -e '^ok' \
-        -e '^refused' "$TMPDIR/out")" "exit 0, some ran"
+    is "$row $*" "exit $code, $([ "$ran" -gt 0 ] && echo some ran)$(grep -v -e '^ok' -e '^refused' \
+        -e '^random' "$TMPDIR/out")" "exit 0, some ran"
 }
 
 # A row each: device, family, type, shape. Rows of a multiple of 16 bytes let copies of 16 bytes
@@ -100,5 +105,25 @@ for layout in $layouts; do
     starts h200 "f32@split-$layout-64x68x40" triple special
 done
 starts h200 f32@bf16x3-nt-64x68x40 triple special
+
+# Points that nobody chose: device, problem, family, how many.
+drawn='h200 f32@bf16x3-nn-64x64x64 triple 8'
+if [ -n "${GT_LONG:-}" ]; then
+    drawn="$drawn
+h200 f32@split-tn-65x132x72 triple 30
+h200 bf16-nt-136x144x152 wgmma 20
+h200 tf32-nn-72x132x136 wgmma 20
+a100 bf16-nn-65x131x70 mma 20
+h200 f32-tn-65x132x72 tma 20
+a100 f32-nn-65x132x72 multistage 20
+h200 f64-nn-65x130x72 dmma 20
+h200 f16-nn-33x17x41,batch=9 pipeline 20
+h200 f32-nt-13x9x7,batch=21 bundle 20"
+fi
+while read -r device problem family count; do
+    starts "$device" "$problem" "$family" random 1 "$count"
+done <<END
+$drawn
+END
 
 exit "$bad"
