@@ -327,7 +327,7 @@ gt_cublas_status cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace,
     return workspace && bytes > 0 ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
 }
 
-/* What all products of cuBLAS share: the order of its calls, its types, and faults. */
+/* All products of cuBLAS share this: the order of its calls, its types, and faults. */
 static gt_cublas_status serve(cublasHandle_t handle, struct call *x,
                               gt_cublas_compute compute) {
     x->way = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||

@@ -5,7 +5,7 @@
  * requests.
  */
 #include "runtime/launch.h"
-#include "tuner/study/predict.h"
+#include "tests/unit/h200_families.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@
 
 enum { TILES_MAX = 200, SLABS_MAX = 40, PLACES_MAX = 400 };
 
-/* What all workers together have done. */
+/* The work that all workers together have done. */
 struct tally {
     unsigned char slab[TILES_MAX][SLABS_MAX], place[PLACES_MAX], part[TILES_MAX][SLABS_MAX];
     int parts[TILES_MAX];
@@ -111,21 +111,6 @@ static void test_whole_rounds(void **state) {
 }
 
 /* ---- the family's requests ---- */
-
-static struct gt_families *families;
-static struct gt_device device;
-
-static int setup(void **state) {
-    (void)state;
-    return gt_describe_load(&device, "configs/devices/h200.json", NULL) != GEMMTUNE_OK ||
-           gt_families_create(&families, NULL) != GEMMTUNE_OK;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_families_destroy(families);
-    return 0;
-}
 
 enum { HELD = 66, GROUPS = 4, PLACE = 4 * 256 * 256 };
 

@@ -5,7 +5,7 @@
  * tma request.
  */
 #include "runtime/launch.h"
-#include "tuner/study/predict.h"
+#include "tests/unit/h200_families.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -213,21 +213,6 @@ static const char dmma[] =
     "ODD=0 AHEAD=1 MINB=1 GROUP=8 SPLIT=1 REDUCE=0 TAIL=";
 static const char tma[] =
     "BM=96 BN=128 BK=16 TM=12 TN=8 STAGES=3 SPLIT=1 ORDER=0 REPACK=0 MINB=3 GROUP=8 TAIL=";
-
-static struct gt_families *families;
-static struct gt_device device;
-
-static int setup(void **state) {
-    (void)state;
-    return gt_describe_load(&device, "configs/devices/h200.json", NULL) != GEMMTUNE_OK ||
-           gt_families_create(&families, NULL) != GEMMTUNE_OK;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_families_destroy(families);
-    return 0;
-}
 
 /* Whether the point with that TAIL may run; if so, what its launches make room for. */
 static bool expect_room(const char *family, const char *name, const char *text, int bm,
