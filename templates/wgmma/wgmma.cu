@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wgmma - products of 16-bit, 8-bit and tf32 matrices on the tensor cores of sm_90. One
- * thread has slabs copied to shared memory by the tensor memory accelerator; warpgroups of
- * 128 threads multiply them from there, and keep the sums.
+ * thread or two have slabs copied to shared memory by the tensor memory accelerator;
+ * warpgroups of 128 threads multiply them from there, and keep the sums.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major.
  *
