@@ -32,8 +32,11 @@ static const struct small smalls[] = {
     {113, 97, 257, 4, 0, 0.5, 0, UNIFORM, false},
     {64, 1, 1204, 1, 0, 1, 0, WHOLE, true},
     {1, 301, 33, 4, 2, 0, 1.5, WHOLE, false},
-    /* Some rows of tiles are computed by residues, the others by the plain kernel. */
-    {400, 100, 64, 1, 0, 1.5, 0, FAR, false},
+    /* Tiles of rows and columns below GT_DATA_NEAR are computed by residues. Tiles of those
+     * from GT_DATA_NEAR on need the plain kernel: the sums of their residues are wrong.
+     * With wide exponents in A alone, 15 moduli would be right. For this k the promise
+     * stays within the 12 units of check.h, whatever the data are. */
+    {320, 300, 33, 1, 0, 1.5, 0, FAR, false},
 };
 /* README.md, docs/ARCHITECTURE.md and docs/templates.md say how many there are. */
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");

@@ -28,8 +28,9 @@
  *     the parts of f32 that are left out. f(k) is the bound for any data (core/split.h,
  *     docs/split.md).
  *   - With RESIDUES the promise is up to 2 sqrt(k) + 2 units (docs/residues.md). Rounding
- *     errors of uniform data are independent, and about 0.3 units in all. So 12 units are
- *     enough.
+ *     errors of uniform data are independent, and about 0.3 units in all. Data with wide
+ *     exponents have k = 33, and 2 sqrt(k) is 11.5. So 12 units are enough. The other 2 are
+ *     the roundoffs below.
  *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
  *     normal number. Below it, C's elements are no longer denser.
  *   - Together, with t = 12 u_acc + these: |c - r| <= t (1 + u_c) s + u_c max(|r|, least).
