@@ -76,7 +76,7 @@ TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/t
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
 LONG_ONLY := again agree bench crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
-             ptx_mutants ptx_trials ptx_types shard test_accept test_library_tuned \
+             ptx_mutants ptx_trials ptx_types remainder shard test_accept test_library_tuned \
              test_nvrtc_compile uncounted workspace_limits
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
@@ -274,11 +274,11 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_SHARE=$(GT_SHARE) \
 	    GT_NVRTC_BELOW=75 $(RUN) $(NVRTC_TEST)
 
-# Runs families that need CUDA, in software; built with optimisation.
+# Runs families that need CUDA, in software; built with optimisation. The tests are all those that
+# skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
+PTX_TESTS = $(call pick,$(shell ls -S $$(grep -l '^use_software_gpu$$' tests/tune/*.sh)))
 check-ptx: $(B)/gemmtune $(TOOLS) $(B)/tests/device/test_pack
-	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) \
-	    tests/tune/ptx_trials.sh tests/tune/ptx_mutants.sh tests/tune/ptx_types.sh \
-	    tests/tune/ptx.sh
+	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) $(PTX_TESTS)
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,
 # build-fuzzer-no-link,address/tests/fuzz/fuzz_NAME FOLDER tests/fuzz/corpus/NAME
