@@ -261,9 +261,10 @@ threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
 check-threads: $(threaded) $(TOOLS)
 	@$(RUN) $(threaded)
 
-# Compiles every family with the NVRTCs that tools/fetch-nvrtc brought; needs no GPU. The older
-# one compiles what the newer one does not know any more.
-NVRTC_TEST := $(filter $(B)/tests/tune/test_nvrtc_compile,$(TUNE))
+# Compiles every family with the NVRTCs that tools/fetch-nvrtc brought, and runs what else skips
+# tests where there is none; needs no GPU. The older one compiles what the newer one does not
+# know any more.
+NVRTC_TEST := $(call named,test_nvrtc_compile test_driver test_driver_cuda)
 NVRTC_DIR  ?= build
 nvrtc_of    = $(firstword $(wildcard $(NVRTC_DIR)/$1/nvidia/*/lib/libnvrtc.so.*))
 check-nvrtc: $(NVRTC_TEST) $(GUARD)
