@@ -84,6 +84,8 @@ named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
 # GT_SHARE=I/N: every fourth one, so that four of I in a row run them all.
 quarter = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
               sed -n $$(($${i%%/*} % 4 + 1))~4p),$1)
+# These tests take their items by I / 4. By I, a test would take the same ones whenever it is run.
+LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 4))/$$(($${i##*/} / 4))))
 LONG  := $(call quarter,$(call named,$(LONG_REST) $(LONG_ONLY)))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
@@ -300,7 +302,7 @@ check-long:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
-	@GT_LONG=1 GT_SHARE=$(GT_SHARE) $(RUN) $(LONG)
+	@GT_LONG=1 GT_SHARE=$(LONG_SHARE) $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device
