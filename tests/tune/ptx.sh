@@ -85,7 +85,7 @@ a100 mma i8 40x33x132,batch=3,sa=5281
 rtx5090 skinny f32 5x132x134,batch=3,sb=0
 h200 block f32 24x40x48,batch=3,ldc=120,sc=40
 h200 column f64 24x40x48,batch=3
-h200 coalesced f32 17x33x21,batch=5'
+h200 coalesced f32 20x33x21,batch=5'
 layouts="nn tt"
 if [ -n "${GT_LONG:-}" ]; then
     few="$few
