@@ -262,6 +262,8 @@ uint64_t gt_layout_bit(const char *layout);
 
 /* Values of every symbol. Fill with gt_bind_*; evaluate rules and launches on it. A plain
  * value: copy it freely. */
+struct gt_learned;
+
 struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
@@ -275,6 +277,7 @@ struct gt_binding {
     int64_t slot_rows; /* rows of a slot; 0: there are no slots */
     int64_t walks;     /* rows of a tile when one launch has all products' tiles; else 0 */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
+    const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
     int64_t value[GT_SYMBOLS_MAX];
 };
 

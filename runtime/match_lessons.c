@@ -18,10 +18,10 @@ static const double other_point = 0.2;
 /* The weight of no error, so that lessons about nothing like the option count little. */
 static const double no_error = 1e-4;
 
-/* The parts that the terms have of a predicted time. */
+/* The parts that the terms have of the time that was computed. */
 static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p) {
     for (int i = 0; i < GT_TERM_COUNT; i++)
-        part[i] = p->term_ns[i] / p->ns;
+        part[i] = p->term_ns[i] / p->ns * p->learned;
 }
 
 /* A record's family, bound to the record's problem. */

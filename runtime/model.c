@@ -7,6 +7,7 @@
 #include "runtime/model.h"
 
 #include "runtime/family_inside.h"
+#include "runtime/learned.h"
 
 #include <math.h>
 #include <string.h>
@@ -479,25 +480,45 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
               out->term_ns[GT_TERM_ENDS] + out->term_ns[GT_TERM_LAUNCH];
+    out->learned = 1;
     out->binds = longest(out->term_ns);
     out->least_ns = least_ns(&w);
     return true;
+}
+
+/* Multiplies the time by what trials of like points have taught. The bound stays below. */
+static void correct(struct gt_prediction *p, const struct gt_binding *b,
+                    const struct gt_facts *facts) {
+    float x[GT_LEARNED_MAX];
+    if (b->learned == NULL)
+        return;
+    gt_learned_inputs(x, b, facts, p);
+    const double plain = p->ns;
+    p->ns *= exp(gt_learned_sum(b->learned->node, b->learned->trees, x));
+    p->ns = fmax(p->ns, p->least_ns);
+    p->learned = p->ns / plain;
 }
 
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled) {
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
-    return gt_facts_of(&facts, b, d) &&
-           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled);
+    if (!gt_facts_of(&facts, b, d) ||
+        !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled))
+        return false;
+    correct(out, b, &facts);
+    return true;
 }
 
 bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
                           const struct gt_device *d) {
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
-    return fill_facts(&facts, &fit->binding, &fit->passes) &&
-           gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL);
+    if (!fill_facts(&facts, &fit->binding, &fit->passes) ||
+        !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL))
+        return false;
+    correct(out, &fit->binding, &facts);
+    return true;
 }
 
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,

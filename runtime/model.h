@@ -37,9 +37,10 @@ enum gt_term {
 enum { GT_TERM_MAIN = GT_TERM_ENDS }; /* number of terms of the main kernel */
 
 struct gt_prediction {
-    double ns;                     /* of all passes */
+    double ns;                     /* of all passes, corrected by `learned` */
     double term_ns[GT_TERM_COUNT]; /* time if this were the only term */
     enum gt_term binds;            /* the longest */
+    double learned; /* what trials of like points have taught (learned.h), a factor */
     /* A lower bound for every kernel of this point: the multiply-adds of the busiest unit
      * at the ceiling, and A, B and C once at peak bandwidth. */
     double least_ns;

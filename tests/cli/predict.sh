@@ -33,6 +33,8 @@ expect "predict: two devices" 2 'exclude each other' predict "$p" --device 0 --d
 expect "predict --check with a problem" 2 'takes no problems' predict "$p" --check
 expect "predict --check --fit" 2 'exclude each other' predict --check --fit
 expect "predict --fit --csv" 2 'exclude each other' predict --fit --csv
+expect "predict --fit --learn" 2 "exclude each other" predict --fit --learn
+expect "predict --learn --csv" 2 "exclude each other" predict --learn --csv
 expect "predict --top 0" 2 'top' predict "$p" --top 0 --device-file "$card"
 
 # ---- descriptions ----

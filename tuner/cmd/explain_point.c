@@ -52,6 +52,7 @@ void gt_explain_point_json(const struct gt_predicted *f) {
     for (int i = 0; i < GT_TERM_COUNT; i++)
         gt_json_number(&term, gt_term_word((enum gt_term)i), p->term_ns[i]);
     (void)fputs("}", stdout);
+    gt_json_number(&first, "learned", p->learned);
     gt_json_number(&first, "least_ns", p->least_ns);
     gt_json_number(&first, "registers", p->registers);
     gt_json_number(&first, "resident_blocks", p->resident);
@@ -79,7 +80,10 @@ void gt_explain_point_print(const struct gt_predicted *f, double flops) {
     for (int i = 0; i < GT_TERM_COUNT; i++)
         printf("  %-8s %10s  %5.1f %%  %s\n", gt_term_word((enum gt_term)i),
                p->term_ns[i] > 0 ? gt_show_ns(buf[0], p->term_ns[i]) : "-",
-               100 * p->term_ns[i] / p->ns, gt_term_about((enum gt_term)i));
+               100 * p->term_ns[i] / (p->ns / p->learned), gt_term_about((enum gt_term)i));
+    if (p->learned < 1 || p->learned > 1)
+        printf("learned                    x %.3f, from trials of like points\n",
+               p->learned);
     printf("at least                   %s, by the device's peaks\n",
            gt_show_ns(buf[0], p->least_ns));
 }

@@ -16,7 +16,7 @@ struct values {
     const char *device, *device_file, *db;
     struct gt_texts families, templates;
     int64_t top;
-    bool check, fit;
+    bool check, fit, learn;
 };
 
 enum { TOP_MOST = 1000 };
@@ -32,6 +32,8 @@ static const struct gt_option options[] = {
      "compare predictions with the trials of the database", 0, 0},
     {"fit", 0, GT_OPT_FLAG, offsetof(struct values, fit), NULL,
      "fit the model's costs to the trials of the database", 0, 0},
+    {"learn", 0, GT_OPT_FLAG, offsetof(struct values, learn), NULL,
+     "learn the model's errors from the trials of the database", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -139,33 +141,52 @@ static int predict(const struct values *v, const struct gt_families *families,
 
 /* ---- the command ---- */
 
-static int refuse(const struct values *v) {
-    if (v->check && v->fit)
-        return gt_die(GT_EXIT_USAGE, "predict: --check and --fit exclude each other");
-    if (v->fit && v->format.csv)
-        return gt_die(GT_EXIT_USAGE, "predict: --fit and --csv exclude each other");
+/* The option that asks for work on stored trials, or NULL. */
+static const char *stored_work(const struct values *v, enum gt_predict_work *work) {
+    const struct {
+        bool asked;
+        const char *option;
+    } works[] = {[GT_PREDICT_CHECK] = {v->check, "check"},
+                 [GT_PREDICT_FIT] = {v->fit, "fit"},
+                 [GT_PREDICT_LEARN] = {v->learn, "learn"}};
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+        if (works[i].asked) {
+            *work = (enum gt_predict_work)i;
+            return works[i].option;
+        }
+    return NULL;
+}
+
+static int refuse(const struct values *v, const char *option) {
+    if (v->check + v->fit + v->learn > 1)
+        return gt_die(GT_EXIT_USAGE,
+                      "predict: --check, --fit and --learn exclude each other");
+    if (option != NULL && !v->check && v->format.csv)
+        return gt_die(GT_EXIT_USAGE, "predict: --%s and --csv exclude each other", option);
     return -1;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.top = 1};
     struct gt_families *families = NULL;
+    enum gt_predict_work work = GT_PREDICT_CHECK;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
-    const bool stored = v.check || v.fit;
+    const char *const option = stored_work(&v, &work);
     if (code < 0)
-        code = refuse(&v);
-    if (code < 0 && stored == (first < argc))
-        code = stored ? gt_die(GT_EXIT_USAGE, "predict: --%s takes no problems",
-                               v.check ? "check" : "fit")
-                      : gt_die(GT_EXIT_USAGE,
-                               "predict: something is missing; usage: gemmtune predict %s",
-                               cmd->operands);
+        code = refuse(&v, option);
+    if (code < 0 && (option != NULL) == (first < argc))
+        code = option != NULL
+                   ? gt_die(GT_EXIT_USAGE, "predict: --%s takes no problems", option)
+                   : gt_die(GT_EXIT_USAGE,
+                            "predict: something is missing; usage: gemmtune predict %s",
+                            cmd->operands);
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
     if (code < 0)
-        code = stored ? gt_predict_check_command(families, v.db, v.device, v.fit, &v.format)
-                      : predict(&v, families, argv + first);
+        code = option != NULL
+                   ? gt_predict_check_command(families, v.db, v.device, work, &v.format)
+                   : predict(&v, families, argv + first);
     gt_families_destroy(families);
     return code;
 }

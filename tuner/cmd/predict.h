@@ -9,10 +9,19 @@
 #include "tuner/cmd/common.h"
 #include "tuner/study/predict.h"
 
-/* `predict --check`, or `--fit`. `device` NULL means the database's only one. */
+/* What `predict` does with stored trials. */
+enum gt_predict_work { GT_PREDICT_CHECK, GT_PREDICT_FIT, GT_PREDICT_LEARN };
+
+/* `predict --check`, `--fit` or `--learn`. `device` NULL means the database's only one. */
 int gt_predict_check_command(const struct gt_families *families, const char *db,
-                             const char *device, bool fitting,
+                             const char *device, enum gt_predict_work work,
                              const struct gt_format *format);
+
+/* Learns trees from the view's trials and prints them as runtime/learned_h200.inc.
+ */
+gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
+                                 const struct gt_families *families,
+                                 const struct gt_format *format, struct gt_err *err);
 
 extern const struct gt_form gt_predict_check_form; /* the table of --check */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * predict_check.c - `gemmtune predict --check`: prints how well predictions and trials
- * agree. `--fit`: prints costs with which they agree better.
+ * agree. `--fit`: prints costs with which they agree better. Both, and `--learn`, read the
+ * trials here.
  */
 #include "tuner/cmd/predict.h"
 
@@ -277,8 +278,11 @@ static gt_status fit(const struct gt_view *view, const char *key,
 }
 
 int gt_predict_check_command(const struct gt_families *families, const char *db_path,
-                             const char *device, bool fitting,
+                             const char *device, enum gt_predict_work work,
                              const struct gt_format *format) {
+    static gt_status (*const works[])(
+        const struct gt_view *, const char *, const struct gt_families *,
+        const struct gt_format *, struct gt_err *) = {check, fit, gt_predict_learn_print};
     struct gt_db *db = NULL;
     struct gt_view view = {0};
     const char *key;
@@ -291,7 +295,7 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
     gt_status status = read_trials(&view, &key, db, device, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
-        status = (fitting ? fit : check)(&view, key, families, format, &err);
+        status = works[work](&view, key, families, format, &err);
     gt_view_clear(&view);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }

@@ -4,6 +4,7 @@
 
 #include "core/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,21 @@ static bool bind_row(struct gt_binding *b, bool *filled, const struct gt_view_ro
     return gt_bind_point(b, &point, NULL) == GEMMTUNE_OK;
 }
 
+/* Predicts the trial's time without what was learned, and writes down what trees ask. */
+static void predict(struct gt_model_trial *t, const struct gt_binding *b,
+                    const struct gt_device *d) {
+    struct gt_prediction p;
+    t->learned = 1;
+    if (!gt_model_predict_facts(&p, &t->facts, d, &gt_costs_h200, NULL))
+        return;
+    t->plain_ns = p.ns;
+    t->can_teach = gt_learned_may(b, d);
+    if (t->can_teach)
+        gt_learned_inputs(t->x, b, &t->facts, &p);
+    if (b->learned != NULL)
+        t->learned = exp(gt_learned_sum(b->learned->node, b->learned->trees, t->x));
+}
+
 static void take(struct gt_model_trials *out, const struct gt_view_row *row,
                  const struct gt_families *families) {
     const struct gt_family *f = gt_families_find(families, row->family);
@@ -65,8 +81,10 @@ static void take(struct gt_model_trials *out, const struct gt_view_row *row,
         out->shapeless++;
     else {
         t->row = row;
+        t->family = f;
         t->ns = row->median_ns;
         t->held_out = is_held_out(row->problem);
+        predict(t, &b, out->device);
         out->filled += filled;
         out->count++;
     }

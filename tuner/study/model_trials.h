@@ -6,14 +6,19 @@
 #ifndef GT_TUNER_STUDY_MODEL_TRIALS_H
 #define GT_TUNER_STUDY_MODEL_TRIALS_H
 
-#include "runtime/model.h"
+#include "runtime/learned.h"
 #include "tuner/base/view.h"
 
 struct gt_model_trial {
     const struct gt_view_row *row; /* borrowed from the view */
+    const struct gt_family *family;
     struct gt_facts facts;
-    double ns;     /* measured */
-    bool held_out; /* not used for fitting, as a third of the problems */
+    double ns;       /* measured */
+    double plain_ns; /* predicted, without what was learned; 0: there is no prediction */
+    double learned;  /* the factor that was learned */
+    bool held_out;   /* not used for fitting, as a third of the problems */
+    bool can_teach;  /* x is filled in */
+    float x[GT_LEARNED_MAX]; /* what trees ask about */
 };
 
 struct gt_model_trials {

@@ -118,6 +118,31 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
                          const struct gt_families *families, const char *device_key,
                          int steps, uint64_t seed, struct gt_err *err);
 
+/* ---- trees learned from measurements ---- */
+
+struct gt_learned_trees {
+    const struct gt_family *family; /* of the families given */
+    int count;                      /* trees; 0: there were too few trials */
+    struct gt_learned_node *node;
+};
+
+struct gt_learning {
+    size_t count; /* families */
+    struct gt_learned_trees *family;
+    size_t trials;
+    /* What is lost on problems held out when the trial with the least forecast is taken, a
+     * geometric mean: without trees [0], and with trees that did not see them [1]. */
+    size_t problems;
+    double loss[2];
+};
+
+/* Learns the trees of learned.h from the view's correct trials of the device. ENOTFOUND
+ * when there are none. */
+gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
+                           const struct gt_families *families, const char *device_key,
+                           struct gt_err *err);
+void gt_learning_clear(struct gt_learning *l);
+
 /* Spearman's rank correlation. Equal values share their mean rank; 0 when all are equal.
  * ENOMEM. */
 gt_status gt_spearman(double *out, const double *a, const double *b, size_t count,

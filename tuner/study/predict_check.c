@@ -160,7 +160,8 @@ static size_t pair_up(struct pair *out, struct gt_checked *c,
         const struct gt_model_trial *t = &all->trial[i];
         struct gt_prediction p;
         if (gt_model_predict_facts(&p, &t->facts, all->device, &gt_costs_h200, NULL))
-            out[count++] = (struct pair){t->row, p.ns, t->ns, p.least_ns, t->held_out};
+            out[count++] =
+                (struct pair){t->row, p.ns * t->learned, t->ns, p.least_ns, t->held_out};
     }
     c->used += count;
     c->unpredicted += end - begin - count;

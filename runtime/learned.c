@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* learned.c - see learned.h. */
+#include "runtime/learned.h"
+
+#include "runtime/family_inside.h"
+#include "runtime/learned_h200.inc"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEARNED_CC = 90 };
+
+static double filled(int64_t size, int64_t tile) {
+    return (double)size / (double)((size + tile - 1) / tile * tile);
+}
+
+void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
+                       const struct gt_facts *f, const struct gt_prediction *p) {
+    int count = 0;
+#define X(input, about) x[count++] = (float)(input);
+    GT_LEARNED_LIST(X)
+#undef X
+    for (int i = 0; i < b->family->param_count; i++)
+        x[count++] = (float)b->value[b->family->param[i].slot];
+}
+
+double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x) {
+    double sum = 0;
+    for (int i = 0; i < trees; i++) {
+        const struct gt_learned_node *n = node + (size_t)i * GT_LEARNED_NODES;
+        while (n->asks >= 0)
+            n += x[n->asks] <= n->value ? 1 : n->right;
+        sum += (double)n->value;
+    }
+    return sum;
+}
+
+/* Whether these are the family's parameters. */
+static bool has_params(const struct gt_family *f, const char *params) {
+    for (int i = 0; i < f->param_count; i++) {
+        const size_t len = strlen(f->param[i].name);
+        if (strncmp(params, f->param[i].name, len) != 0 || params[len] != ' ')
+            return false;
+        params += len + 1;
+    }
+    return *params == '\0';
+}
+
+bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
+    return d->cc == LEARNED_CC && !b->is_batch && b->epilogue == NULL && b->dtype != NULL &&
+           (strcmp(b->dtype->name, "f32") == 0 || strcmp(b->dtype->name, "f64") == 0);
+}
+
+const struct gt_learned *gt_learned_of(const struct gt_binding *b,
+                                       const struct gt_device *d) {
+    const bool may = gt_learned_may(b, d);
+    for (size_t i = 0; may && i < sizeof learned_h200 / sizeof *learned_h200; i++)
+        if (strcmp(learned_h200[i].family, b->family->name) == 0 &&
+            has_params(b->family, learned_h200[i].params))
+            return &learned_h200[i];
+    return NULL;
+}

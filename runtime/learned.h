@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learned.h - what the model's computation leaves out, learned from trials: for each family
+ * an ensemble of small regression trees, whose sum is the expected logarithm of measured
+ * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune
+ * predict
+ * --learn` prints that file anew from the trials of a database. Pure, as the model is.
+ *
+ * Method: gradient boosting of regression trees with squared errors, Friedman, Greedy
+ * Function Approximation: A Gradient Boosting Machine (2001).
+ */
+#ifndef GT_RUNTIME_LEARNED_H
+#define GT_RUNTIME_LEARNED_H
+
+#include "runtime/model.h"
+
+/* X(value, meaning): what a tree may ask about a point on a problem, as an expression of a
+ * binding `b`, facts `f` and a prediction `p`. */
+#define GT_LEARNED_LIST(X)                                                                 \
+    X(b->value[GT_IN_SIZEOF_ACC], "bytes of a sum")                                        \
+    X(b->value[GT_IN_TA], "whether A is transposed")                                       \
+    X(b->value[GT_IN_TB], "whether B is transposed")                                       \
+    X(b->value[GT_IN_ALIGN_A], "alignment of rows of A")                                   \
+    X(b->value[GT_IN_ALIGN_B], "alignment of rows of B")                                   \
+    X(b->value[GT_IN_ALIGN_C], "alignment of rows of C")                                   \
+    X(log2((double)f->m), "m")                                                             \
+    X(log2((double)f->n), "n")                                                             \
+    X(log2((double)f->k), "k")                                                             \
+    X(filled(f->m, f->shape[GT_SHAPE_TILE_M]), "part of the tiles' rows that exist")       \
+    X(filled(f->n, f->shape[GT_SHAPE_TILE_N]), "part of the tiles' columns that exist")    \
+    X(filled(f->k, f->shape[GT_SHAPE_TILE_K]), "part of the slabs' k that exists")         \
+    X(log2(p->ns), "predicted time")                                                       \
+    X(log2((double)p->slabs), "slabs of a block")                                          \
+    X(log2((double)p->blocks), "blocks")                                                   \
+    X(p->resident, "blocks that a unit holds at once")                                     \
+    X(p->waves, "rounds of blocks")                                                        \
+    X(p->last_wave, "part of the last round that is filled")                               \
+    X(f->threads, "threads of a block")                                                    \
+    X(p->term_ns[GT_TERM_FMA] / p->ns, "parts that the model's terms have")                \
+    X(p->term_ns[GT_TERM_ISSUE] / p->ns, "")                                               \
+    X(p->term_ns[GT_TERM_SHARED] / p->ns, "")                                              \
+    X(p->term_ns[GT_TERM_L2] / p->ns, "")                                                  \
+    X(p->term_ns[GT_TERM_DRAM] / p->ns, "")                                                \
+    X(p->term_ns[GT_TERM_LATENCY] / p->ns, "")                                             \
+    X(p->term_ns[GT_TERM_ENDS] / p->ns, "")                                                \
+    X(p->term_ns[GT_TERM_PASSES] / p->ns, "")
+
+enum {
+#define X(value, about) +1
+    GT_LEARNED_COMMON = 0 GT_LEARNED_LIST(X),
+#undef X
+    GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX, /* then the point's values */
+    GT_LEARNED_LEAVES = 12,                            /* of a tree */
+    GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1
+};
+
+/* A node of a tree, whose nodes lie in preorder: the left child follows, the right one is
+ * `right` nodes further on. */
+struct gt_learned_node {
+    float value;   /* a leaf's part of the sum; else x[asks] <= value leads to the left */
+    int8_t asks;   /* the index of what it asks about; -1: a leaf */
+    uint8_t right; /* of a leaf: 0 */
+};
+
+/* The trees of a family. Each has GT_LEARNED_NODES nodes; those behind its last leaf are
+ * not used. */
+struct gt_learned {
+    const char *family;
+    const char
+        *params; /* its parameters' names with a space behind each: else it changed */
+    int trees;
+    const struct gt_learned_node *node;
+};
+
+/* Whether trials of the bound problem teach: f32 and f64 on compute capability 9.0, single
+ * products without an epilogue. */
+bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
+
+/* The trees that know the bound problem's kernels, or NULL. */
+const struct gt_learned *gt_learned_of(const struct gt_binding *b,
+                                       const struct gt_device *d);
+
+/* Writes what trees ask about: `p` is the prediction of the facts. */
+void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
+                       const struct gt_facts *f, const struct gt_prediction *p);
+
+/* The sum of `trees` trees. */
+double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What trials teach about the model's errors: walks through trees, the shipped trees and
+ * their families, and learning from made-up trials.
+ */
+#include "runtime/learned.h"
+
+#include "core/problem.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/h200_families.h"
+
+static void assert_near(double a, double b) {
+    if (!(fabs(a - b) <= 1e-6))
+        fail_msg("%.9g is not %.9g", a, b);
+}
+
+/* ---- a walk ---- */
+
+static void test_a_walk(void **state) {
+    /* x[1] <= 2 ? (x[0] <= -1 ? 0.5 : 0.25) : -1, then a tree that is one leaf */
+    const struct gt_learned_node node[2 * GT_LEARNED_NODES] = {
+        {2, 1, 4},      {-1, 0, 2},  {0.5F, -1, 0},
+        {0.25F, -1, 0}, {-1, -1, 0}, [GT_LEARNED_NODES] = {8, -1, 0},
+    };
+    static const struct {
+        float x[2];
+        double first;
+    } rows[] = {{{-1, 2}, 0.5}, {{-0.5F, 2}, 0.25}, {{-1, 2.5F}, -1}, {{NAN, 2}, 0.25}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_near(gt_learned_sum(node, 1, rows[i].x), rows[i].first);
+        assert_near(gt_learned_sum(node, 2, rows[i].x), rows[i].first + 8);
+    }
+    assert_near(gt_learned_sum(node, 0, rows[0].x), 0);
+}
+
+/* ---- the shipped trees ---- */
+
+static const struct gt_learned *trees_of(const char *family, const char *problem, int cc) {
+    struct gt_device d = device;
+    struct gt_binding b;
+    gemmtune_problem p;
+    d.cc = cc;
+    assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, gt_families_find(families, family), &d, &p);
+    return b.learned;
+}
+
+/* Returns the nodes of the tree, which asks about inputs below `inputs` only. */
+static int check_tree(const struct gt_learned_node *n, int inputs) {
+    if (n->asks < 0) {
+        assert_true(fabs((double)n->value) < 2);
+        assert_int_equal(n->right, 0);
+        return 1;
+    }
+    assert_true(n->asks < inputs);
+    const int left = 1 + check_tree(n + 1, inputs);
+    assert_int_equal(n->right, left);
+    return left + check_tree(n + left, inputs);
+}
+
+/* A family whose parameters have changed has no trees any more: they are learned anew. */
+static void test_the_shipped_trees(void **state) {
+    static const char *const known[] = {"block",  "coalesced",  "column", "dmma",
+                                        "skinny", "multistage", "tma"};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const bool f64_only = strcmp(known[i], "dmma") == 0;
+        const char *problem = f64_only ? "f64-nn-9x9x9" : "f32-nn-9x9x9";
+        const struct gt_learned *trees = trees_of(known[i], problem, 90);
+        const struct gt_family *f = gt_families_find(families, known[i]);
+        assert_non_null(trees);
+        assert_true(trees->trees > 0);
+        for (int t = 0; t < trees->trees; t++)
+            assert_true(check_tree(trees->node + (size_t)t * GT_LEARNED_NODES,
+                                   GT_LEARNED_COMMON + f->param_count) <= GT_LEARNED_NODES);
+    }
+}
+
+static void test_what_is_not_known(void **state) {
+    static const struct {
+        const char *family, *problem;
+        int cc;
+    } rows[] = {
+        {"multistage", "f32-nn-9x9x9", 80},         /* another architecture */
+        {"multistage", "i32-nn-9x9x9", 90},         /* other types */
+        {"multistage", "f32-nn-9x9x9,batch=3", 90}, /* a batch */
+        {"multistage", "f32-nn-9x9x9,epi=bias", 90}, {"tile", "f32-nn-9x9x9", 90},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_null(trees_of(rows[i].family, rows[i].problem, rows[i].cc));
+}
+
+/* ---- learning ---- */
+
+/* The value of EN in the point whose computed time is least. */
+static int64_t hopeful(const struct gt_predicted *all, size_t count) {
+    size_t least = 0;
+    int64_t en = 0;
+    for (size_t i = 1; i < count; i++)
+        if (all[i].prediction.ns / all[i].prediction.learned <
+            all[least].prediction.ns / all[least].prediction.learned)
+            least = i;
+    assert_true(gt_point_get(&all[least].point, "EN", &en));
+    return en;
+}
+
+/* Adds trials of a problem in which points with the most hopeful EN take three times as
+ * long as was computed. */
+static void add_trials(struct gt_view *v, const char *problem) {
+    enum { MOST = 40 };
+    const struct gt_texts coalesced = {.count = 1, .text = {"coalesced"}};
+    static struct gt_predicted best[MOST];
+    size_t count, asked;
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
+    const struct gt_predict_query query = {
+        .families = families, .names = &coalesced, .device = &device, .problem = &p};
+    assert_int_equal(gt_predict_best(best, MOST, &count, &asked, &query, NULL),
+                     GEMMTUNE_OK);
+    assert_int_equal(count, MOST);
+    const int64_t slow = hopeful(best, count);
+    v->row = realloc(v->row, (v->row_count + count) * sizeof *v->row);
+    assert_non_null(v->row);
+    for (size_t i = 0; i < count; i++) {
+        struct gt_view_row *r = &v->row[v->row_count++];
+        const double plain = best[i].prediction.ns / best[i].prediction.learned;
+        char text[GT_POINT_TEXT_MAX];
+        int64_t en = 0;
+        (void)gt_point_text(&best[i].point, text);
+        assert_true(gt_point_get(&best[i].point, "EN", &en));
+        *r = (struct gt_view_row){.outcome = GT_CORRECT,
+                                  .median_ns = en == slow ? 3 * plain : plain};
+        (void)snprintf(r->device, sizeof r->device, "card");
+        (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
+        (void)snprintf(r->family, sizeof r->family, "coalesced");
+        r->point = strdup(text);
+        r->error = strdup("");
+        r->provenance = strdup("local");
+    }
+}
+
+static const struct gt_learned_trees *learned_of(const struct gt_learning *l,
+                                                 const char *family) {
+    for (size_t i = 0; i < l->count; i++)
+        if (strcmp(l->family[i].family->name, family) == 0)
+            return &l->family[i];
+    return NULL;
+}
+
+static void test_learning(void **state) {
+    struct gt_view v = {0};
+    struct gt_learning l, again;
+    (void)state;
+    v.device = calloc(1, sizeof *v.device);
+    assert_non_null(v.device);
+    v.device_count = 1;
+    (void)snprintf(v.device[0].key, sizeof v.device[0].key, "card");
+    v.device[0].device = device;
+    for (int k = 300; k < 340; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "f32-nn-1000x800x%d", k);
+        add_trials(&v, name);
+    }
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL), GEMMTUNE_OK);
+    assert_int_equal(l.trials, v.row_count);
+    assert_true(l.problems > 0 && l.problems < 40);
+    assert_true(l.loss[0] > 0.5);
+    assert_true(l.loss[1] < 0.05);
+    assert_int_equal(gt_predict_learn(&again, &v, families, "card", NULL), GEMMTUNE_OK);
+    const struct gt_learned_trees *one = learned_of(&l, "coalesced"),
+                                  *other = learned_of(&again, "coalesced");
+    assert_true(one->count > 0 && one->count == other->count);
+    for (int i = 0; i < one->count * GT_LEARNED_NODES; i++) {
+        assert_int_equal(one->node[i].asks, other->node[i].asks);
+        assert_int_equal(one->node[i].right, other->node[i].right);
+        assert_near((double)one->node[i].value, (double)other->node[i].value);
+    }
+    assert_int_equal(learned_of(&l, "block")->count, 0); /* it has no trials */
+    gt_learning_clear(&l);
+    gt_learning_clear(&again);
+    assert_int_equal(gt_predict_learn(&l, &v, families, "other", NULL), GEMMTUNE_ENOTFOUND);
+    gt_learning_clear(&l);
+    gt_view_clear(&v);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_walk),
+        cmocka_unit_test(test_the_shipped_trees),
+        cmocka_unit_test(test_what_is_not_known),
+        cmocka_unit_test(test_learning),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

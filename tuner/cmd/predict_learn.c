@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict_learn.c - `gemmtune predict --learn`: prints trees learned from trials, as the
+ * file runtime/learned_h200.inc.
+ */
+#include "tuner/cmd/predict.h"
+
+#include "runtime/learned.h"
+
+static const struct gt_learned_trees *next(const struct gt_learning *l, size_t *i) {
+    while (*i < l->count && l->family[*i].count == 0)
+        ++*i;
+    return *i < l->count ? &l->family[(*i)++] : NULL;
+}
+
+static void print_tree(const struct gt_learned_node *n) {
+    (void)fputs("   ", stdout);
+    for (int i = 0; i < GT_LEARNED_NODES; i++)
+        printf(n[i].asks < 0 ? " {%.3ff, %d, %d}," : " {%.5ef, %d, %d},",
+               (double)n[i].value, n[i].asks, n[i].right);
+    (void)fputs("\n", stdout);
+}
+
+static void print_file(const struct gt_learning *l) {
+    const struct gt_learned_trees *t;
+    (void)fputs("/* SPDX-License-Identifier: Apache-2.0 */\n"
+                "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n",
+                stdout);
+    for (size_t i = 0; (t = next(l, &i)) != NULL;) {
+        printf("static const struct gt_learned_node learned_%s[] = {\n", t->family->name);
+        for (int j = 0; j < t->count; j++)
+            print_tree(t->node + (size_t)j * GT_LEARNED_NODES);
+        (void)fputs("};\n", stdout);
+    }
+    (void)fputs("static const struct gt_learned learned_h200[] = {\n", stdout);
+    for (size_t i = 0; (t = next(l, &i)) != NULL;) {
+        printf("    {\"%s\", \"", t->family->name);
+        for (int j = 0; j < t->family->param_count; j++)
+            printf("%s ", t->family->param[j].name);
+        printf("\", %d, learned_%s},\n", t->count, t->family->name);
+    }
+    (void)fputs("};\n", stdout);
+}
+
+static void print_json(const struct gt_learning *l) {
+    bool first = true;
+    (void)fputs("{", stdout);
+    gt_json_number(&first, "trials", (double)l->trials);
+    gt_json_number(&first, "held_out_problems", (double)l->problems);
+    gt_json_number(&first, "held_out_loss", l->loss[1]);
+    gt_json_number(&first, "held_out_loss_without", l->loss[0]);
+    (void)fputs("}\n", stdout);
+}
+
+gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
+                                 const struct gt_families *families,
+                                 const struct gt_format *format, struct gt_err *err) {
+    struct gt_learning l;
+    const gt_status status = gt_predict_learn(&l, view, families, key, err);
+    if (status == GEMMTUNE_OK) {
+        (format->json ? print_json : print_file)(&l);
+        fprintf(stderr,
+                "gemmtune: %zu trials; on %zu problems held out the least forecast loses "
+                "%.1f %% (without trees %.1f %%)\n",
+                l.trials, l.problems, 100 * l.loss[1], 100 * l.loss[0]);
+    }
+    gt_learning_clear(&l);
+    return status;
+}

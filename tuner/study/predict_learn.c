@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict_learn.c - learns the trees of runtime/learned.h from stored trials.
+ *
+ * A tree is grown on the errors that the trees before it leave. Of its leaves the one whose
+ * split lessens the squared error the most is split, until there are enough. Each tree sees
+ * a part of the trials and of the questions, drawn anew, and counts only in part, so that
+ * no trial is learned by heart.
+ */
+#include "runtime/learned.h"
+#include "tuner/search/search.h"
+#include "tuner/study/model_trials.h"
+#include "tuner/study/predict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TREES = 60,
+    CUTS_MAX = 63,   /* places where a question may divide the trials */
+    ROWS_MIN = 20,   /* trials of a leaf */
+    FAMILY_MIN = 300 /* trials of a family; fewer teach nothing */
+};
+static const double rate = 0.15;       /* the part that a tree counts */
+static const double rows_seen = 0.7;   /* of the trials, by a tree */
+static const double inputs_seen = 0.5; /* of the questions */
+static const double calm = 1;          /* trials that say "no error", added to each leaf */
+static const double error_most = 1.5;  /* larger errors of a logarithm count as this */
+static const double weight_power = 1;
+
+/* The trials of a family. Input i of trial t is x[t][i]; bin[t * inputs + i] cuts of it are
+ * less. */
+struct lesson {
+    size_t rows;
+    int inputs;
+    const float **x;
+    uint8_t *bin;
+    double *error, *weight; /* error: what the trees so far leave */
+    float cut[GT_LEARNED_MAX][CUTS_MAX];
+    int cuts[GT_LEARNED_MAX];
+    size_t *order; /* the rows that a tree sees; a leaf's lie together */
+    bool asked[GT_LEARNED_MAX];
+    uint64_t random;
+};
+
+static void free_lesson(struct lesson *l) {
+    free(l->x);
+    free(l->bin);
+    free(l->error);
+    free(l->weight);
+    free(l->order);
+}
+
+static double uniform(struct lesson *l) {
+    return (double)(gt_random(&l->random) >> 11) * 0x1p-53;
+}
+
+/* ---- the cuts ---- */
+
+static int by_value(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Cuts lie between values that occur, at equal shares of the trials. */
+static void find_cuts(struct lesson *l, int input, float *sorted) {
+    int *const count = &l->cuts[input];
+    *count = 0;
+    for (size_t t = 0; t < l->rows; t++)
+        sorted[t] = l->x[t][input];
+    qsort(sorted, l->rows, sizeof *sorted, by_value);
+    for (size_t t = 1, last = 0; t < l->rows && *count < CUTS_MAX; t++)
+        if (sorted[t] > sorted[t - 1] && (t - last) * (CUTS_MAX + 1) >= l->rows) {
+            /* Rounded as it will be printed, so that printing changes no tree. */
+            char text[32];
+            (void)snprintf(text, sizeof text, "%.5g",
+                           ((double)sorted[t - 1] + (double)sorted[t]) / 2);
+            l->cut[input][(*count)++] = strtof(text, NULL);
+            last = t;
+        }
+}
+
+static void find_bins(struct lesson *l, int input) {
+    for (size_t t = 0; t < l->rows; t++) {
+        int bin = 0;
+        while (bin < l->cuts[input] && !(l->x[t][input] <= l->cut[input][bin]))
+            bin++;
+        l->bin[t * (size_t)l->inputs + (size_t)input] = (uint8_t)bin;
+    }
+}
+
+/* ---- a tree ---- */
+
+/* A leaf, or what was one: rows order[begin] to order[end - 1], and its best split. */
+struct leaf {
+    size_t begin, end;
+    double error, weight; /* sums */
+    double gain;          /* of its best split; 0: there is none */
+    int input, bin;       /* rows up to this bin go left */
+    int left, right;      /* the leaves that it was split into; 0: it is a leaf */
+};
+
+static double worth(double error, double weight) {
+    return error * error / (weight + calm);
+}
+
+/* Tries all cuts of one input. */
+static void try_input(const struct lesson *l, struct leaf *leaf, int input) {
+    struct {
+        double error, weight;
+        size_t rows;
+    } bins[CUTS_MAX + 1] = {0};
+    double error = 0, weight = 0;
+    size_t rows = 0;
+    for (size_t i = leaf->begin; i < leaf->end; i++) {
+        const size_t t = l->order[i];
+        const uint8_t bin = l->bin[t * (size_t)l->inputs + (size_t)input];
+        bins[bin].error += l->weight[t] * l->error[t];
+        bins[bin].weight += l->weight[t];
+        bins[bin].rows++;
+    }
+    for (int b = 0; b < l->cuts[input]; b++) {
+        error += bins[b].error;
+        weight += bins[b].weight;
+        rows += bins[b].rows;
+        if (rows < ROWS_MIN || leaf->end - leaf->begin - rows < ROWS_MIN)
+            continue;
+        const double gain = worth(error, weight) +
+                            worth(leaf->error - error, leaf->weight - weight) -
+                            worth(leaf->error, leaf->weight);
+        if (gain > leaf->gain) {
+            leaf->gain = gain;
+            leaf->input = input;
+            leaf->bin = b;
+        }
+    }
+}
+
+static struct leaf leaf_of(const struct lesson *l, size_t begin, size_t end) {
+    struct leaf leaf = {.begin = begin, .end = end};
+    for (size_t i = begin; i < end; i++) {
+        leaf.error += l->weight[l->order[i]] * l->error[l->order[i]];
+        leaf.weight += l->weight[l->order[i]];
+    }
+    for (int i = 0; i < l->inputs; i++)
+        if (l->asked[i])
+            try_input(l, &leaf, i);
+    return leaf;
+}
+
+/* Puts the rows that go left first; returns where the others begin. */
+static size_t divide(struct lesson *l, const struct leaf *leaf) {
+    size_t middle = leaf->begin;
+    for (size_t i = leaf->begin; i < leaf->end; i++) {
+        const size_t t = l->order[i];
+        if (l->bin[t * (size_t)l->inputs + (size_t)leaf->input] > leaf->bin)
+            continue;
+        l->order[i] = l->order[middle];
+        l->order[middle++] = t;
+    }
+    return middle;
+}
+
+/* Draws what the tree sees; returns the number of rows. */
+static size_t draw(struct lesson *l) {
+    size_t rows = 0;
+    for (size_t t = 0; t < l->rows; t++)
+        if (uniform(l) < rows_seen)
+            l->order[rows++] = t;
+    for (int i = 0; i < l->inputs; i++)
+        l->asked[i] = uniform(l) < inputs_seen;
+    return rows;
+}
+
+/* Writes the nodes of leaf `i` and below in preorder; returns how many. */
+static int write_nodes(struct gt_learned_node *to, const struct lesson *l,
+                       const struct leaf *leaf, int i) {
+    const struct leaf *at = &leaf[i];
+    if (at->left == 0) {
+        char text[32]; /* as it will be printed */
+        (void)snprintf(text, sizeof text, "%.3f", rate * at->error / (at->weight + calm));
+        *to = (struct gt_learned_node){strtof(text, NULL), -1, 0};
+        return 1;
+    }
+    const int left = 1 + write_nodes(to + 1, l, leaf, at->left);
+    *to = (struct gt_learned_node){l->cut[at->input][at->bin], (int8_t)at->input,
+                                   (uint8_t)left};
+    return left + write_nodes(to + left, l, leaf, at->right);
+}
+
+static void grow(struct gt_learned_node *to, struct lesson *l) {
+    struct leaf leaf[GT_LEARNED_NODES];
+    int count = 1;
+    leaf[0] = leaf_of(l, 0, draw(l));
+    while (count + 2 <= GT_LEARNED_NODES) {
+        int best = -1;
+        for (int i = 0; i < count; i++)
+            if (leaf[i].left == 0 && leaf[i].gain > 0 &&
+                (best < 0 || leaf[i].gain > leaf[best].gain))
+                best = i;
+        if (best < 0)
+            break;
+        const size_t middle = divide(l, &leaf[best]);
+        leaf[best].left = count;
+        leaf[best].right = count + 1;
+        leaf[count++] = leaf_of(l, leaf[best].begin, middle);
+        leaf[count++] = leaf_of(l, middle, leaf[best].end);
+    }
+    (void)write_nodes(to, l, leaf, 0);
+    for (size_t t = 0; t < l->rows; t++)
+        l->error[t] -= gt_learned_sum(to, 1, l->x[t]);
+}
+
+/* ---- a family ---- */
+
+static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
+                           const double *weight, const struct gt_family *family,
+                           bool held_out, struct gt_err *err) {
+    double sum = 0;
+    l->x = calloc(all->count, sizeof *l->x);
+    l->error = calloc(all->count, sizeof *l->error);
+    l->weight = calloc(all->count, sizeof *l->weight);
+    l->order = calloc(all->count, sizeof *l->order);
+    l->inputs = GT_LEARNED_COMMON + family->param_count;
+    l->bin = calloc(all->count, (size_t)l->inputs);
+    if (!l->x || !l->error || !l->weight || !l->order || !l->bin)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct gt_model_trial *t = &all->trial[i];
+        if (t->family != family || !t->can_teach || (t->held_out && !held_out))
+            continue;
+        l->x[l->rows] = t->x;
+        l->error[l->rows] = fmax(-error_most, fmin(error_most, log(t->ns / t->plain_ns)));
+        sum += l->weight[l->rows++] = weight[i];
+    }
+    for (size_t t = 0; t < l->rows; t++) /* one in the mean */
+        l->weight[t] *= (double)l->rows / sum;
+    return GEMMTUNE_OK;
+}
+
+static gt_status learn_family(struct gt_learned_trees *out,
+                              const struct gt_model_trials *all, const double *weight,
+                              const struct gt_family *family, bool held_out,
+                              struct gt_err *err) {
+    struct lesson l = {.random = 1};
+    float *sorted = NULL;
+    gt_status status = take_rows(&l, all, weight, family, held_out, err);
+    out->family = family;
+    out->count = 0;
+    if (status == GEMMTUNE_OK && family->role == GT_ROLE_NONE && l.rows >= FAMILY_MIN) {
+        out->node = calloc((size_t)TREES * GT_LEARNED_NODES, sizeof *out->node);
+        sorted = calloc(l.rows, sizeof *sorted);
+        if (out->node == NULL || sorted == NULL)
+            status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        for (int i = 0; status == GEMMTUNE_OK && i < l.inputs; i++) {
+            find_cuts(&l, i, sorted);
+            find_bins(&l, i);
+        }
+        for (; status == GEMMTUNE_OK && out->count < TREES; out->count++)
+            grow(out->node + (size_t)out->count * GT_LEARNED_NODES, &l);
+    }
+    free(sorted);
+    free_lesson(&l);
+    return status;
+}
+
+/* ---- all families ---- */
+
+/* The best time of a problem over a trial's, to a power; each problem counts the same. */
+static void weigh(double *weight, const struct gt_model_trials *all) {
+    for (size_t i = 0, end; i < all->count; i = end) {
+        double best = all->trial[i].ns, sum = 0;
+        end = gt_model_trials_end(all, i);
+        for (size_t j = i; j < end; j++)
+            best = fmin(best, all->trial[j].ns);
+        for (size_t j = i; j < end; j++)
+            sum += weight[j] = pow(best / all->trial[j].ns, weight_power);
+        for (size_t j = i; j < end; j++)
+            weight[j] /= sum;
+    }
+}
+
+static const struct gt_learned_trees *trees_of(const struct gt_learning *l,
+                                               const struct gt_family *f) {
+    for (size_t i = 0; i < l->count; i++)
+        if (l->family[i].family == f && l->family[i].count > 0)
+            return &l->family[i];
+    return NULL;
+}
+
+/* What is lost when the trial with the least forecast of each problem held out is taken:
+ * the geometric mean, with trees and without. */
+static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
+    double sum[2] = {0};
+    for (size_t i = 0, end; i < all->count; i = end) {
+        double least[2] = {HUGE_VAL, HUGE_VAL}, ns[2] = {0}, best = HUGE_VAL;
+        end = gt_model_trials_end(all, i);
+        for (size_t j = i; j < end; j++) {
+            const struct gt_model_trial *t = &all->trial[j];
+            const struct gt_learned_trees *trees = trees_of(l, t->family);
+            const double factor = trees && t->can_teach
+                                      ? exp(gt_learned_sum(trees->node, trees->count, t->x))
+                                      : 1;
+            const double forecast[2] = {t->plain_ns, t->plain_ns * factor};
+            best = fmin(best, t->ns);
+            if (t->family->role != GT_ROLE_NONE)
+                continue; /* lookup takes these last */
+            for (int w = 0; w < 2; w++)
+                if (forecast[w] < least[w]) {
+                    least[w] = forecast[w];
+                    ns[w] = t->ns;
+                }
+        }
+        if (!all->trial[i].held_out || ns[0] == 0)
+            continue;
+        l->problems++;
+        for (int w = 0; w < 2; w++)
+            sum[w] += log(ns[w] / best);
+    }
+    for (int w = 0; w < 2; w++)
+        l->loss[w] = l->problems > 0 ? exp(sum[w] / (double)l->problems) - 1 : 0;
+}
+
+static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials *all,
+                           const double *weight, const struct gt_families *families,
+                           bool held_out, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < out->count; i++)
+        free(out->family[i].node);
+    memset(out->family, 0, gt_families_count(families) * sizeof *out->family);
+    out->count = gt_families_count(families);
+    for (size_t i = 0; i < out->count && status == GEMMTUNE_OK; i++)
+        status = learn_family(&out->family[i], all, weight, gt_families_at(families, i),
+                              held_out, err);
+    return status;
+}
+
+gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
+                           const struct gt_families *families, const char *device_key,
+                           struct gt_err *err) {
+    struct gt_model_trials all;
+    double *weight = NULL;
+    memset(out, 0, sizeof *out);
+    out->family = calloc(gt_families_count(families) + 1, sizeof *out->family);
+    gt_status status = out->family == NULL
+                           ? gt_fail(err, GEMMTUNE_ENOMEM, "out of memory")
+                           : gt_model_trials_take(&all, v, families, device_key, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (all.count == 0)
+        status =
+            gt_fail(err, GEMMTUNE_ENOTFOUND, "no trials on %s to learn from", device_key);
+    else if ((weight = calloc(all.count, sizeof *weight)) == NULL)
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (status == GEMMTUNE_OK) {
+        weigh(weight, &all);
+        status = learn_all(out, &all, weight, families, false, err);
+    }
+    if (status == GEMMTUNE_OK) {
+        judge(out, &all);
+        status = learn_all(out, &all, weight, families, true, err);
+    }
+    out->trials = all.count;
+    free(weight);
+    gt_model_trials_clear(&all);
+    return status;
+}
+
+void gt_learning_clear(struct gt_learning *l) {
+    for (size_t i = 0; i < l->count; i++)
+        free(l->family[i].node);
+    free(l->family);
+    memset(l, 0, sizeof *l);
+}
