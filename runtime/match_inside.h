@@ -40,7 +40,7 @@ static inline int gt_compare(double x, double y) {
 
 /* ---- near records (match_near.c) ----------------------------------------------------- */
 
-enum { GT_NEAR_MAX = 72 };  /* records that get a forecast: of two dozen problems or so */
+enum { GT_NEAR_MAX = 72 }; /* records that get a forecast: of two dozen problems or so */
 
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
