@@ -66,8 +66,9 @@ struct gt_learned_node {
  * not used. */
 struct gt_learned {
     const char *family;
-    const char
-        *params; /* its parameters' names with a space behind each: else it changed */
+    /* Names of the family's parameters, each with a space behind it. A family with others
+     * has changed, and these trees say nothing about it. */
+    const char *params;
     int trees;
     const struct gt_learned_node *node;
 };
