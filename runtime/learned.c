@@ -9,6 +9,9 @@
 #include <string.h>
 
 enum { LEARNED_CC = 90 };
+/* Multiplications of the largest product that was tried. Larger ones bind other resources:
+ * the power limit of a device, above all. */
+static const double learned_volume = 4e10;
 
 static double filled(int64_t size, int64_t tile) {
     return (double)size / (double)((size + tile - 1) / tile * tile);
@@ -47,7 +50,10 @@ static bool has_params(const struct gt_family *f, const char *params) {
 }
 
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
-    return d->cc == LEARNED_CC && !b->is_batch && b->epilogue == NULL && b->dtype != NULL &&
+    const double volume =
+        (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] * (double)b->value[GT_IN_K];
+    return d->cc == LEARNED_CC && volume <= learned_volume && !b->is_batch &&
+           b->epilogue == NULL && b->dtype != NULL &&
            (strcmp(b->dtype->name, "f32") == 0 || strcmp(b->dtype->name, "f64") == 0);
 }
 

@@ -74,7 +74,7 @@ struct gt_learned {
 };
 
 /* Whether trials of the bound problem teach: f32 and f64 on compute capability 9.0, single
- * products without an epilogue. */
+ * products of at most 4e10 multiplications without an epilogue. */
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 
 /* The trees that know the bound problem's kernels, or NULL. */

@@ -96,7 +96,9 @@ static void test_what_is_not_known(void **state) {
         {"multistage", "f32-nn-9x9x9", 80},         /* another architecture */
         {"multistage", "i32-nn-9x9x9", 90},         /* other types */
         {"multistage", "f32-nn-9x9x9,batch=3", 90}, /* a batch */
-        {"multistage", "f32-nn-9x9x9,epi=bias", 90}, {"tile", "f32-nn-9x9x9", 90},
+        {"multistage", "f32-nn-9x9x9,epi=bias", 90},
+        {"multistage", "f32-nn-3424x3424x3424", 90}, /* too large */
+        {"tile", "f32-nn-9x9x9", 90},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
