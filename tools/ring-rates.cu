@@ -3,10 +3,11 @@
  * ring-rates - what one slab's turn of a ring costs on sm_90, where the family wgmma has one: a
  * thread has boxes of bf16 copied to the stages in shared memory, warpgroups multiply them. The
  * same loop runs with both sides, with copies alone and with products alone, and with one or two
- * teams that take slabs in turns. The time of a slab is a slope: that of 1024 slabs more. All data
- * lie in the L2 cache. docs/notes/kernels-tried.md draws on it.
+ * teams that take slabs in turns. The time of a slab is a slope: that of 1024 slabs more. The rows
+ * lie in the L2 cache, or with "far" each slab of X is new and comes from device memory.
+ * docs/notes/kernels-tried.md draws on it.
  *
- *     nvcc -O3 -arch=sm_90a -I templates/common -o ring-rates tools/ring-rates.cu && ./ring-rates
+ *     nvcc -O3 -gencode arch=compute_90a,code=sm_90a -I templates/common -o ring-rates tools/ring-rates.cu && ./ring-rates
  */
 #include <algorithm>
 #include <cstdio>
@@ -35,7 +36,8 @@ typedef float gt_acc;
         }                                                                                  \
     } while (0)
 
-enum { BK = 64, LINE = 128, AROUND = 16 /* slabs until k begins anew */, BLOCKS = 128 };
+/* NEAR: slabs until k begins anew, where data are to stay in the cache. */
+enum { BK = 64, LINE = 128, NEAR = 16, FEW = 1024, MORE = 2048, BLOCKS = 128 };
 
 #if __CUDA_ARCH__ == 900
 GT_WGMMA(multiply_16, 16, bf16, bf16, 0, 0)
@@ -60,7 +62,7 @@ template <int N> __device__ void multiply(float *sums, unsigned long long x, uns
  * waits for the next one. */
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
 __global__ void __launch_bounds__(128 * TEAMS + 128, 1)
-    turns(float *out, int slabs, const __grid_constant__ gt_tensor_map map_x,
+    turns(float *out, int slabs, int around, const __grid_constant__ gt_tensor_map map_x,
           const __grid_constant__ gt_tensor_map map_y) {
 #if __CUDA_ARCH__ == 900
     enum { SLAB_X = 64 * LINE, SLAB = SLAB_X + N * LINE };
@@ -81,12 +83,12 @@ __global__ void __launch_bounds__(128 * TEAMS + 128, 1)
 #pragma unroll 1
             for (int s = 0; s < slabs; s++, turn = gt_turn_next(STAGES, turn)) {
                 const int at = stages + turn.stage * SLAB, told = full + turn.stage * 8,
-                          k = s % AROUND * BK;
+                          k = s % around * BK;
                 gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1);
                 if (COPIES) {
                     gt_barrier_arrive_expecting(told, SLAB);
                     gt_box_load(at, &map_x, k, blockIdx.x * 64, told);
-                    gt_box_load(at + SLAB_X, &map_y, k, 0, told);
+                    gt_box_load(at + SLAB_X, &map_y, s % NEAR * BK, 0, told);
                 } else {
                     gt_barrier_arrive(told);
                 }
@@ -144,11 +146,12 @@ typedef CUresult (*encode_fn)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, vo
                               const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                               CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-static gt_tensor_map map_of(int rows, int box_rows) {
+static gt_tensor_map map_of(int slabs, int rows, int box_rows) {
     static encode_fn encode;
     cudaDriverEntryPointQueryResult found;
     gt_tensor_map map;
-    const cuuint64_t sizes[2] = {AROUND * BK, (cuuint64_t)rows}, pitch[1] = {AROUND * BK * 2};
+    const cuuint64_t wide = (cuuint64_t)slabs * BK, sizes[2] = {wide, (cuuint64_t)rows},
+                     pitch[1] = {wide * 2};
     const cuuint32_t box[2] = {BK, (cuuint32_t)box_rows}, steps[2] = {1, 1};
     if (!encode)
         CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
@@ -163,10 +166,10 @@ static gt_tensor_map map_of(int rows, int box_rows) {
 }
 
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
-static float ms_of(int blocks, int slabs) {
+static float ms_of(int blocks, int slabs, int around) {
     const auto kernel = turns<N, STAGES, TEAMS, RUNNING, COPIES, PRODUCTS>;
     const int smem = STAGES * (64 + N) * LINE + STAGES * 16;
-    const gt_tensor_map x = map_of(BLOCKS * 64, 64), y = map_of(N, N);
+    const gt_tensor_map x = map_of(around, BLOCKS * 64, 64), y = map_of(NEAR, N, N);
     cudaEvent_t start, stop;
     float best = 1e9f;
     CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
@@ -175,7 +178,7 @@ static float ms_of(int blocks, int slabs) {
     for (int run = 0; run < 5; run++) {
         float ms;
         CHECK(cudaEventRecord(start));
-        kernel<<<blocks, 128 * TEAMS + 128, smem>>>(out, slabs, x, y);
+        kernel<<<blocks, 128 * TEAMS + 128, smem>>>(out, slabs, around, x, y);
         CHECK(cudaEventRecord(stop));
         CHECK(cudaEventSynchronize(stop));
         CHECK(cudaEventElapsedTime(&ms, start, stop));
@@ -185,29 +188,31 @@ static float ms_of(int blocks, int slabs) {
 }
 
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
-static float slab_ns(int blocks) {
-    enum { FEW = 1024, MORE = 2048 };
+static float slab_ns(int blocks, int around) {
     const auto ms = ms_of<N, STAGES, TEAMS, RUNNING, COPIES, PRODUCTS>;
-    return (ms(blocks, MORE) - ms(blocks, FEW)) * 1e6f / (MORE - FEW);
+    return (ms(blocks, MORE, around) - ms(blocks, FEW, around)) * 1e6f / (MORE - FEW);
 }
 
 template <int N, int STAGES, int TEAMS, int RUNNING> static void measure() {
     for (int blocks = BLOCKS; blocks >= 16; blocks /= 8)
         std::printf("64 x %-3d %2d stages, %d teams, %d running, %3d blocks: both %6.1f ns, "
-                    "copies %6.1f, products %6.1f, neither %6.1f\n",
+                    "far %6.1f, copies %6.1f, far %6.1f, products %6.1f, neither %6.1f\n",
                     N, STAGES, TEAMS, RUNNING, blocks,
-                    slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks),
-                    slab_ns<N, STAGES, TEAMS, RUNNING, true, false>(blocks),
-                    slab_ns<N, STAGES, TEAMS, RUNNING, false, true>(blocks),
-                    slab_ns<N, STAGES, TEAMS, RUNNING, false, false>(blocks));
+                    slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, NEAR),
+                    slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, MORE),
+                    slab_ns<N, STAGES, TEAMS, RUNNING, true, false>(blocks, NEAR),
+                    slab_ns<N, STAGES, TEAMS, RUNNING, true, false>(blocks, MORE),
+                    slab_ns<N, STAGES, TEAMS, RUNNING, false, true>(blocks, NEAR),
+                    slab_ns<N, STAGES, TEAMS, RUNNING, false, false>(blocks, NEAR));
 }
 
 int main() {
     cudaDeviceProp device;
     CHECK(cudaGetDeviceProperties(&device, 0));
     CHECK(cudaMalloc((void **)&out, sizeof(float) * BLOCKS * 256));
-    CHECK(cudaMalloc(&data, (size_t)BLOCKS * 64 * AROUND * BK * 2));
-    CHECK(cudaMemset(data, 0x3c, (size_t)BLOCKS * 64 * AROUND * BK * 2));
+    const size_t bytes = (size_t)BLOCKS * 64 * MORE * BK * 2;
+    CHECK(cudaMalloc(&data, bytes));
+    CHECK(cudaMemset(data, 0x3c, bytes));
     std::printf("%s, %d multiprocessors\n", device.name, device.multiProcessorCount);
     measure<16, 8, 1, 1>();
     measure<16, 16, 1, 1>();
