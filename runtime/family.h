@@ -260,10 +260,10 @@ const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
 /* Bit of "nn", "nt", "tn" or "tt" in gt_family.layouts; 0 for any other text. */
 uint64_t gt_layout_bit(const char *layout);
 
+struct gt_learned; /* learned.h */
+
 /* Values of every symbol. Fill with gt_bind_*; evaluate rules and launches on it. A plain
  * value: copy it freely. */
-struct gt_learned;
-
 struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */

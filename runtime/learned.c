@@ -14,7 +14,8 @@ enum { LEARNED_CC = 90 };
 static const double learned_volume = 4e10;
 
 static double filled(int64_t size, int64_t tile) {
-    return (double)size / (double)((size + tile - 1) / tile * tile);
+    const double tiles = ceil((double)size / (double)tile);
+    return tiles > 0 ? (double)size / (tiles * (double)tile) : 1;
 }
 
 void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
@@ -38,6 +39,11 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
     return sum;
 }
 
+double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
+                         double ns, double least_ns) {
+    return fmax(exp(gt_learned_sum(node, trees, x)), sqrt(least_ns / ns));
+}
+
 /* Whether these are the family's parameters. */
 static bool has_params(const struct gt_family *f, const char *params) {
     for (int i = 0; i < f->param_count; i++) {
@@ -52,7 +58,8 @@ static bool has_params(const struct gt_family *f, const char *params) {
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
     const double volume =
         (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] * (double)b->value[GT_IN_K];
-    return d->cc == LEARNED_CC && volume <= learned_volume && !b->is_batch &&
+    const bool is_built_in = b->family->derive_all != NULL;
+    return is_built_in && d->cc == LEARNED_CC && volume <= learned_volume && !b->is_batch &&
            b->epilogue == NULL && b->dtype != NULL &&
            (strcmp(b->dtype->name, "f32") == 0 || strcmp(b->dtype->name, "f64") == 0);
 }

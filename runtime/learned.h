@@ -6,8 +6,12 @@
  * predict
  * --learn` prints that file anew from the trials of a database. Pure, as the model is.
  *
+ * Trees mean nothing after a change of the questions below, of the costs (costs.h), or of
+ * what model.c computes: then they are learned anew.
+ *
  * Method: gradient boosting of regression trees with squared errors, Friedman, Greedy
- * Function Approximation: A Gradient Boosting Machine (2001).
+ * Function Approximation: A Gradient Boosting Machine (2001), Stochastic Gradient Boosting
+ * (2002).
  */
 #ifndef GT_RUNTIME_LEARNED_H
 #define GT_RUNTIME_LEARNED_H
@@ -23,15 +27,16 @@
     X(b->value[GT_IN_ALIGN_A], "alignment of rows of A")                                   \
     X(b->value[GT_IN_ALIGN_B], "alignment of rows of B")                                   \
     X(b->value[GT_IN_ALIGN_C], "alignment of rows of C")                                   \
-    X(log2((double)f->m), "m")                                                             \
-    X(log2((double)f->n), "n")                                                             \
-    X(log2((double)f->k), "k")                                                             \
+    X(log2(fmax(1, (double)f->m)), "m")                                                    \
+    X(log2(fmax(1, (double)f->n)), "n")                                                    \
+    X(log2(fmax(1, (double)f->k)), "k")                                                    \
     X(filled(f->m, f->shape[GT_SHAPE_TILE_M]), "part of the tiles' rows that exist")       \
     X(filled(f->n, f->shape[GT_SHAPE_TILE_N]), "part of the tiles' columns that exist")    \
     X(filled(f->k, f->shape[GT_SHAPE_TILE_K]), "part of the slabs' k that exists")         \
     X(log2(p->ns), "predicted time")                                                       \
-    X(log2((double)p->slabs), "slabs of a block")                                          \
-    X(log2((double)p->blocks), "blocks")                                                   \
+    X(p->least_ns / p->ns, "lower bound of the time over the predicted time")              \
+    X(log2(fmax(1, (double)p->slabs)), "slabs of a block")                                 \
+    X(log2(fmax(1, (double)p->blocks)), "blocks")                                          \
     X(p->resident, "blocks that a unit holds at once")                                     \
     X(p->waves, "rounds of blocks")                                                        \
     X(p->last_wave, "part of the last round that is filled")                               \
@@ -54,6 +59,9 @@ enum {
     GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1
 };
 
+_Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
+               "a node's numbers must fit");
+
 /* A node of a tree, whose nodes lie in preorder: the left child follows, the right one is
  * `right` nodes further on. */
 struct gt_learned_node {
@@ -74,18 +82,24 @@ struct gt_learned {
 };
 
 /* Whether trials of the bound problem teach: f32 and f64 on compute capability 9.0, single
- * products of at most 4e10 multiplications without an epilogue. */
+ * products of at most 4e10 multiplications without an epilogue, by a built-in family. */
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 
 /* The trees that know the bound problem's kernels, or NULL. */
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d);
 
-/* Writes what trees ask about: `p` is the prediction of the facts. */
+/* Writes what trees ask about, all finite: `p` is the prediction of the facts, without what
+ * was learned. */
 void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
                        const struct gt_facts *f, const struct gt_prediction *p);
 
 /* The sum of `trees` trees. */
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x);
+
+/* The factor by which a time of `ns` is corrected. It takes a time at most half of the way
+ * (of the logarithm) down to its lower bound. */
+double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
+                         double ns, double least_ns);
 
 #endif

@@ -486,17 +486,16 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     return true;
 }
 
-/* Multiplies the time by what trials of like points have taught. The bound stays below. */
+/* Multiplies the time by what trials of like points have taught. */
 static void correct(struct gt_prediction *p, const struct gt_binding *b,
                     const struct gt_facts *facts) {
+    const struct gt_learned *l = b->learned;
     float x[GT_LEARNED_MAX];
-    if (b->learned == NULL)
+    if (l == NULL)
         return;
     gt_learned_inputs(x, b, facts, p);
-    const double plain = p->ns;
-    p->ns *= exp(gt_learned_sum(b->learned->node, b->learned->trees, x));
-    p->ns = fmax(p->ns, p->least_ns);
-    p->learned = p->ns / plain;
+    p->learned = gt_learned_factor(l->node, l->trees, x, p->ns, p->least_ns);
+    p->ns *= p->learned;
 }
 
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,

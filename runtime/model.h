@@ -6,8 +6,9 @@
  *
  * A prediction is a sum over launches. The time of the main kernel is the 4-norm of its
  * busiest unit's (multiprocessor's) times for each resource: the longest binds, and those
- * near it add to it. There is no prediction for a family without a shape, for a CPU, or for
- * a device whose peaks are unknown.
+ * near it add to it. Where trials have taught what the computation leaves out (learned.h),
+ * a factor corrects the sum, and the terms stay as computed. There is no prediction for a
+ * family without a shape, for a CPU, or for a device whose peaks are unknown.
  */
 #ifndef GT_RUNTIME_MODEL_H
 #define GT_RUNTIME_MODEL_H

@@ -45,6 +45,40 @@ static void test_a_walk(void **state) {
     assert_near(gt_learned_sum(node, 0, rows[0].x), 0);
 }
 
+/* A correction goes at most half of the way down to the bound. */
+static void test_a_factor(void **state) {
+    const struct gt_learned_node half[GT_LEARNED_NODES] = {{(float)log(0.5), -1, 0}};
+    const float x[1] = {0};
+    (void)state;
+    assert_near(gt_learned_factor(half, 1, x, 100, 1), 0.5);
+    assert_near(gt_learned_factor(half, 1, x, 100, 81), 0.9);
+    assert_near(gt_learned_factor(half, 0, x, 100, 100), 1);
+}
+
+/* Nothing that a tree is asked about is infinite, also without k. */
+static void test_inputs(void **state) {
+    const char *const problems[] = {"f32-nn-1x1x1", "f32-tt-1x7x0", "f64-nn-33x1x4000"};
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        const struct gt_family *f = gt_families_find(families, "coalesced");
+        float x[GT_LEARNED_MAX];
+        struct gt_binding b;
+        struct gt_facts facts;
+        struct gt_prediction out;
+        struct gt_point point;
+        gemmtune_problem p;
+        assert_int_equal(gt_problem_read_name(&p, problems[i], NULL), GEMMTUNE_OK);
+        gt_family_default(f, &point);
+        gt_bind_problem(&b, f, &device, &p);
+        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+        assert_true(gt_facts_of(&facts, &b, &device));
+        assert_true(gt_model_predict_facts(&out, &facts, &device, &gt_costs_h200, NULL));
+        gt_learned_inputs(x, &b, &facts, &out);
+        for (int j = 0; j < GT_LEARNED_COMMON + f->param_count; j++)
+            assert_true(isfinite(x[j]));
+    }
+}
+
 /* ---- the shipped trees ---- */
 
 static const struct gt_learned *trees_of(const char *family, const char *problem, int cc) {
@@ -195,12 +229,22 @@ static void test_learning(void **state) {
     gt_learning_clear(&again);
     assert_int_equal(gt_predict_learn(&l, &v, families, "other", NULL), GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
+    while (v.row_count > 200) { /* too few */
+        struct gt_view_row *last = &v.row[--v.row_count];
+        free(last->point);
+        free(last->error);
+        free(last->provenance);
+    }
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL), GEMMTUNE_ENOTFOUND);
+    gt_learning_clear(&l);
     gt_view_clear(&v);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_walk),
+        cmocka_unit_test(test_a_factor),
+        cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_the_shipped_trees),
         cmocka_unit_test(test_what_is_not_known),
         cmocka_unit_test(test_learning),

@@ -74,7 +74,8 @@ struct row {
       "a family; each: each on its own; together: all families of a problem ranked as "    \
       "one")                                                                               \
     X("which", "problems", TEXT, 0, r->which,                                              \
-      "all problems; fitted: the costs were fitted to these; held out: the others")        \
+      "all problems; fitted: the costs were fitted to these; held out: the others, "       \
+      "which trees may have seen")                                                         \
     X("groups", "groups", COUNT, 2, r->sums.groups, "problems, a family each")             \
     X("trials", "trials", COUNT, 2, r->sums.trials, "trials of these groups")              \
     X("spearman_median", "Spearman", FIXED, 0, r->sums.median,                             \
@@ -202,9 +203,9 @@ static gt_status print(const struct gt_checked *c, const struct gt_families *fam
 
 /* ---- the command ---- */
 
-/* Reads the trials of a device from the database. */
+/* Reads the trials of a device from the database, with `records` also its records. */
 static gt_status read_trials(struct gt_view *view, const char **key, struct gt_db *db,
-                             const char *device, struct gt_err *err) {
+                             const char *device, bool records, struct gt_err *err) {
     size_t index;
     gt_status status = gt_view_devices(view, db, err);
     if (status == GEMMTUNE_OK)
@@ -212,7 +213,10 @@ static gt_status read_trials(struct gt_view *view, const char **key, struct gt_d
     if (status != GEMMTUNE_OK)
         return status;
     *key = view->device[index].key;
-    return gt_view_trials(view, db, *key, NULL, err);
+    status = gt_view_trials(view, db, *key, NULL, err);
+    if (status == GEMMTUNE_OK && records)
+        status = gt_view_records(view, db, *key, NULL, err);
+    return status;
 }
 
 static gt_status check(const struct gt_view *view, const char *key,
@@ -280,9 +284,12 @@ static gt_status fit(const struct gt_view *view, const char *key,
 int gt_predict_check_command(const struct gt_families *families, const char *db_path,
                              const char *device, enum gt_predict_work work,
                              const struct gt_format *format) {
-    static gt_status (*const works[])(
-        const struct gt_view *, const char *, const struct gt_families *,
-        const struct gt_format *, struct gt_err *) = {check, fit, gt_predict_learn_print};
+    static gt_status (*const works[])(const struct gt_view *, const char *,
+                                      const struct gt_families *, const struct gt_format *,
+                                      struct gt_err *) = {[GT_PREDICT_CHECK] = check,
+                                                          [GT_PREDICT_FIT] = fit,
+                                                          [GT_PREDICT_LEARN] =
+                                                              gt_predict_learn_print};
     struct gt_db *db = NULL;
     struct gt_view view = {0};
     const char *key;
@@ -292,7 +299,7 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
         return code;
     if (db == NULL)
         return GT_EXIT_FAILURE; /* the reason was printed before */
-    gt_status status = read_trials(&view, &key, db, device, &err);
+    gt_status status = read_trials(&view, &key, db, device, work == GT_PREDICT_LEARN, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
         status = works[work](&view, key, families, format, &err);

@@ -26,6 +26,8 @@ static void print_file(const struct gt_learning *l) {
     (void)fputs("/* SPDX-License-Identifier: Apache-2.0 */\n"
                 "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n",
                 stdout);
+    printf("_Static_assert(GT_LEARNED_COMMON == %d, \"learn the trees anew\");\n",
+           (int)GT_LEARNED_COMMON);
     for (size_t i = 0; (t = next(l, &i)) != NULL;) {
         printf("static const struct gt_learned_node learned_%s[] = {\n", t->family->name);
         for (int j = 0; j < t->count; j++)
@@ -59,10 +61,11 @@ gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
     const gt_status status = gt_predict_learn(&l, view, families, key, err);
     if (status == GEMMTUNE_OK) {
         (format->json ? print_json : print_file)(&l);
-        fprintf(stderr,
-                "gemmtune: %zu trials; on %zu problems held out the least forecast loses "
-                "%.1f %% (without trees %.1f %%)\n",
-                l.trials, l.problems, 100 * l.loss[1], 100 * l.loss[0]);
+        (void)fprintf(stderr,
+                      "gemmtune: %zu trials and records; on %zu problems held out the "
+                      "least forecast loses "
+                      "%.1f %% (without trees %.1f %%)\n",
+                      l.trials, l.problems, 100 * l.loss[1], 100 * l.loss[0]);
     }
     gt_learning_clear(&l);
     return status;

@@ -4,7 +4,6 @@
 
 #include "core/hash.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +57,13 @@ static void predict(struct gt_model_trial *t, const struct gt_binding *b,
     if (!gt_model_predict_facts(&p, &t->facts, d, &gt_costs_h200, NULL))
         return;
     t->plain_ns = p.ns;
+    t->least_ns = p.least_ns;
     t->can_teach = gt_learned_may(b, d);
     if (t->can_teach)
         gt_learned_inputs(t->x, b, &t->facts, &p);
     if (b->learned != NULL)
-        t->learned = exp(gt_learned_sum(b->learned->node, b->learned->trees, t->x));
+        t->learned =
+            gt_learned_factor(b->learned->node, b->learned->trees, t->x, p.ns, p.least_ns);
 }
 
 static void take(struct gt_model_trials *out, const struct gt_view_row *row,
@@ -71,8 +72,8 @@ static void take(struct gt_model_trials *out, const struct gt_view_row *row,
     struct gt_model_trial *t = &out->trial[out->count];
     struct gt_binding b;
     bool filled;
-    if (row->record || row->outcome != GT_CORRECT || row->median_ns <= 0)
-        out->unmeasured += !row->record;
+    if ((!row->record && row->outcome != GT_CORRECT) || row->median_ns <= 0)
+        out->unmeasured++;
     else if (f == NULL)
         out->unknown_family++;
     else if (!bind_row(&b, &filled, row, f, out->device))
@@ -100,9 +101,27 @@ static int by_problem(const void *a, const void *b) {
                          : (x->row > y->row) - (x->row < y->row);
 }
 
+static int problem_of(const void *name, const void *trial) {
+    return strcmp(name, ((const struct gt_model_trial *)trial)->row->problem);
+}
+
+/* Takes the records of problems without trials. */
+static void take_records(struct gt_model_trials *out, const struct gt_view *v,
+                         const struct gt_families *families, const char *device_key) {
+    const size_t trials = out->count;
+    for (size_t i = 0; i < v->row_count; i++) {
+        const struct gt_view_row *row = &v->row[i];
+        if (row->record && strcmp(row->device, device_key) == 0 &&
+            bsearch(row->problem, out->trial, trials, sizeof *out->trial, problem_of) ==
+                NULL)
+            take(out, row, families);
+    }
+    qsort(out->trial, out->count, sizeof *out->trial, by_problem);
+}
+
 gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
                                const struct gt_families *families, const char *device_key,
-                               struct gt_err *err) {
+                               bool records, struct gt_err *err) {
     memset(out, 0, sizeof *out);
     out->trial = calloc(v->row_count + 1, sizeof *out->trial);
     if (out->trial == NULL)
@@ -110,10 +129,14 @@ gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view
     for (size_t i = 0; i < v->device_count; i++)
         if (strcmp(v->device[i].key, device_key) == 0)
             out->device = &v->device[i].device;
-    for (size_t i = 0; out->device != NULL && i < v->row_count; i++)
-        if (strcmp(v->row[i].device, device_key) == 0)
+    if (out->device == NULL)
+        return GEMMTUNE_OK;
+    for (size_t i = 0; i < v->row_count; i++)
+        if (!v->row[i].record && strcmp(v->row[i].device, device_key) == 0)
             take(out, &v->row[i], families);
     qsort(out->trial, out->count, sizeof *out->trial, by_problem);
+    if (records)
+        take_records(out, v, families, device_key);
     return GEMMTUNE_OK;
 }
 

@@ -15,6 +15,7 @@ struct gt_model_trial {
     struct gt_facts facts;
     double ns;       /* measured */
     double plain_ns; /* predicted, without what was learned; 0: there is no prediction */
+    double least_ns; /* the prediction's lower bound */
     double learned;  /* the factor that was learned */
     bool held_out;   /* not used for fitting, as a third of the problems */
     bool can_teach;  /* x is filled in */
@@ -31,10 +32,11 @@ struct gt_model_trials {
     size_t filled; /* trials taken that needed defaults for newer parameters */
 };
 
-/* Takes the view's correct trials on the device. */
+/* Takes the view's correct trials on the device; with `records` also the records of
+ * problems without trials, which were imported. */
 gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
                                const struct gt_families *families, const char *device_key,
-                               struct gt_err *err);
+                               bool records, struct gt_err *err);
 void gt_model_trials_clear(struct gt_model_trials *t);
 
 /* The index after the last trial of the problem that trial `i` belongs to. */

@@ -129,15 +129,16 @@ struct gt_learned_trees {
 struct gt_learning {
     size_t count; /* families */
     struct gt_learned_trees *family;
-    size_t trials;
+    size_t trials; /* and records */
     /* What is lost on problems held out when the trial with the least forecast is taken, a
      * geometric mean: without trees [0], and with trees that did not see them [1]. */
     size_t problems;
     double loss[2];
 };
 
-/* Learns the trees of learned.h from the view's correct trials of the device. ENOTFOUND
- * when there are none. */
+/* Learns the trees of learned.h from the view's correct trials of the device, and from the
+ * records of problems without trials. ENOTFOUND when there are none, or too few. Call
+ * gt_learning_clear in any case. */
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
                            struct gt_err *err);

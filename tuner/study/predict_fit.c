@@ -120,7 +120,7 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
     struct fit f = {.trials = &trials};
     memset(out, 0, sizeof *out);
     out->costs = gt_costs_h200;
-    gt_status status = gt_model_trials_take(&trials, v, families, device_key, err);
+    gt_status status = gt_model_trials_take(&trials, v, families, device_key, false, err);
     if (status == GEMMTUNE_OK && trials.count == 0)
         status =
             gt_fail(err, GEMMTUNE_ENOTFOUND, "no trials on %s to fit costs to", device_key);

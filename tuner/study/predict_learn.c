@@ -23,12 +23,16 @@ enum {
     ROWS_MIN = 20,   /* trials of a leaf */
     FAMILY_MIN = 300 /* trials of a family; fewer teach nothing */
 };
-static const double rate = 0.15;       /* the part that a tree counts */
-static const double rows_seen = 0.7;   /* of the trials, by a tree */
-static const double inputs_seen = 0.5; /* of the questions */
-static const double calm = 1;          /* trials that say "no error", added to each leaf */
-static const double error_most = 1.5;  /* larger errors of a logarithm count as this */
-static const double weight_power = 1;
+/* docs/notes/model.md says what other values did. */
+static const double learning_rate = 0.15; /* the part that a tree counts */
+static const double rows_seen = 0.7;      /* of the trials, by a tree */
+static const double inputs_seen = 0.5;    /* of the questions */
+/* Regularisation: trials that say "no error", added to each leaf. */
+static const double lambda = 1;
+static const double error_most = 1.5; /* larger errors of a logarithm count as this */
+/* What the records of a problem count, where trials of a problem count 1: they are fast
+ * kernels only. */
+static const double record_weight = 0.25;
 
 /* The trials of a family. Input i of trial t is x[t][i]; bin[t * inputs + i] cuts of it are
  * less. */
@@ -103,7 +107,7 @@ struct leaf {
 };
 
 static double worth(double error, double weight) {
-    return error * error / (weight + calm);
+    return error * error / (weight + lambda);
 }
 
 /* Tries all cuts of one input. */
@@ -180,7 +184,8 @@ static int write_nodes(struct gt_learned_node *to, const struct lesson *l,
     const struct leaf *at = &leaf[i];
     if (at->left == 0) {
         char text[32]; /* as it will be printed */
-        (void)snprintf(text, sizeof text, "%.3f", rate * at->error / (at->weight + calm));
+        (void)snprintf(text, sizeof text, "%.3f",
+                       learning_rate * at->error / (at->weight + lambda));
         *to = (struct gt_learned_node){strtof(text, NULL), -1, 0};
         return 1;
     }
@@ -268,7 +273,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
 
 /* ---- all families ---- */
 
-/* The best time of a problem over a trial's, to a power; each problem counts the same. */
+/* The best time of a problem over a trial's; each problem counts the same. */
 static void weigh(double *weight, const struct gt_model_trials *all) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double best = all->trial[i].ns, sum = 0;
@@ -276,9 +281,9 @@ static void weigh(double *weight, const struct gt_model_trials *all) {
         for (size_t j = i; j < end; j++)
             best = fmin(best, all->trial[j].ns);
         for (size_t j = i; j < end; j++)
-            sum += weight[j] = pow(best / all->trial[j].ns, weight_power);
+            sum += weight[j] = best / all->trial[j].ns;
         for (size_t j = i; j < end; j++)
-            weight[j] /= sum;
+            weight[j] *= (all->trial[j].row->record ? record_weight : 1) / sum;
     }
 }
 
@@ -290,34 +295,46 @@ static const struct gt_learned_trees *trees_of(const struct gt_learning *l,
     return NULL;
 }
 
-/* What is lost when the trial with the least forecast of each problem held out is taken:
- * the geometric mean, with trees and without. */
+/* Takes the trial with the least forecast of trials [begin, end), with trees and without:
+ * writes its time over the best one. False when there is none to take. */
+static bool choose(double loss[2], const struct gt_learning *l,
+                   const struct gt_model_trials *all, size_t begin, size_t end) {
+    double least[2] = {HUGE_VAL, HUGE_VAL}, best = HUGE_VAL;
+    for (size_t i = begin; i < end; i++) {
+        const struct gt_model_trial *t = &all->trial[i];
+        const struct gt_learned_trees *trees = t->can_teach ? trees_of(l, t->family) : NULL;
+        const double factor = trees != NULL
+                                  ? gt_learned_factor(trees->node, trees->count, t->x,
+                                                      t->plain_ns, t->least_ns)
+                                  : 1;
+        const double forecast[2] = {t->plain_ns, t->plain_ns * factor};
+        best = fmin(best, t->ns);
+        for (int w = 0; w < 2; w++)
+            if (t->family->role == GT_ROLE_NONE && t->plain_ns > 0 &&
+                forecast[w] < least[w]) {
+                least[w] = forecast[w];
+                loss[w] = t->ns;
+            }
+    }
+    for (int w = 0; w < 2; w++)
+        loss[w] /= best;
+    return least[0] < HUGE_VAL;
+}
+
+/* What is lost on problems held out for which there may be trees: the geometric mean. The
+ * few records of a problem that was not tried say nothing about a choice. */
 static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
     double sum[2] = {0};
     for (size_t i = 0, end; i < all->count; i = end) {
-        double least[2] = {HUGE_VAL, HUGE_VAL}, ns[2] = {0}, best = HUGE_VAL;
+        double loss[2] = {0};
         end = gt_model_trials_end(all, i);
-        for (size_t j = i; j < end; j++) {
-            const struct gt_model_trial *t = &all->trial[j];
-            const struct gt_learned_trees *trees = trees_of(l, t->family);
-            const double factor = trees && t->can_teach
-                                      ? exp(gt_learned_sum(trees->node, trees->count, t->x))
-                                      : 1;
-            const double forecast[2] = {t->plain_ns, t->plain_ns * factor};
-            best = fmin(best, t->ns);
-            if (t->family->role != GT_ROLE_NONE)
-                continue; /* lookup takes these last */
-            for (int w = 0; w < 2; w++)
-                if (forecast[w] < least[w]) {
-                    least[w] = forecast[w];
-                    ns[w] = t->ns;
-                }
-        }
-        if (!all->trial[i].held_out || ns[0] == 0)
+        const struct gt_model_trial *first = &all->trial[i];
+        if (!first->held_out || !first->can_teach || first->row->record ||
+            !choose(loss, l, all, i, end))
             continue;
         l->problems++;
         for (int w = 0; w < 2; w++)
-            sum[w] += log(ns[w] / best);
+            sum[w] += log(loss[w]);
     }
     for (int w = 0; w < 2; w++)
         l->loss[w] = l->problems > 0 ? exp(sum[w] / (double)l->problems) - 1 : 0;
@@ -337,6 +354,13 @@ static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials
     return status;
 }
 
+static bool has_trees(const struct gt_learning *l) {
+    bool has = false;
+    for (size_t i = 0; i < l->count; i++)
+        has |= l->family[i].count > 0;
+    return has;
+}
+
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
                            struct gt_err *err) {
@@ -346,7 +370,7 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
     out->family = calloc(gt_families_count(families) + 1, sizeof *out->family);
     gt_status status = out->family == NULL
                            ? gt_fail(err, GEMMTUNE_ENOMEM, "out of memory")
-                           : gt_model_trials_take(&all, v, families, device_key, err);
+                           : gt_model_trials_take(&all, v, families, device_key, true, err);
     if (status != GEMMTUNE_OK)
         return status;
     if (all.count == 0)
@@ -362,6 +386,11 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
         judge(out, &all);
         status = learn_all(out, &all, weight, families, true, err);
     }
+    if (status == GEMMTUNE_OK && !has_trees(out))
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "no family has %d trials on %s that teach: single products of f32 "
+                         "or f64, on compute capability 9.0",
+                         FAMILY_MIN, device_key);
     out->trials = all.count;
     free(weight);
     gt_model_trials_clear(&all);
