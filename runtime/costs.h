@@ -4,9 +4,9 @@
  * (multiprocessor) unless the line names another unit.
  *
  * The fitted costs were fitted all at once, to trials of an H200. `gemmtune predict --fit`
- * prints their lines anew from the trials of a database. Trees (learned.h) are learned anew
- * after a change. Other architectures get the same
- * figures; figures of their own would make a table of this.
+ * prints their lines anew from the trials of a database. After a change of costs the trees
+ * of learned.h are learned anew. Other architectures get the same figures; figures of their
+ * own would make a table of this.
  */
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H

@@ -2,8 +2,7 @@
 /*
  * learned.h - what the model's computation leaves out, learned from trials: for each family
  * an ensemble of small regression trees, whose sum is the expected logarithm of measured
- * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune
- * predict
+ * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune predict
  * --learn` prints that file anew from the trials of a database. Pure, as the model is.
  *
  * Trees mean nothing after a change of the questions below, of the costs (costs.h), or of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What trials teach about the model's errors: walks through trees, the shipped trees and
- * their families, and learning from made-up trials.
+ * Trials teach what the model leaves out. These tests walk through trees, compare the
+ * shipped trees with their families, and learn from made-up trials.
  */
 #include "runtime/learned.h"
 

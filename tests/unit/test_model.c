@@ -298,7 +298,7 @@ static void check_sound(const struct gt_prediction *p) {
     }
 }
 
-/* What is computed: that of a point that trees correct without the correction. */
+/* The computed time of a point: without the correction, where trees make one. */
 static double computed(const struct gt_family *f, const struct gt_device *d,
                        const gemmtune_problem *p, const struct gt_point *point) {
     struct gt_prediction out;

@@ -130,7 +130,7 @@ struct gt_learning {
     size_t count; /* families */
     struct gt_learned_trees *family;
     size_t trials; /* and records */
-    /* What is lost on problems held out when the trial with the least forecast is taken, a
+    /* The loss on problems held out when the trial with the least forecast is taken, in the
      * geometric mean: without trees [0], and with trees that did not see them [1]. */
     size_t problems;
     double loss[2];

@@ -30,8 +30,8 @@ static const double inputs_seen = 0.5;    /* of the questions */
 /* Regularisation: trials that say "no error", added to each leaf. */
 static const double lambda = 1;
 static const double error_most = 1.5; /* larger errors of a logarithm count as this */
-/* What the records of a problem count, where trials of a problem count 1: they are fast
- * kernels only. */
+/* The trials of a problem have the weight 1 together, the records of one this weight: they
+ * are fast kernels only. */
 static const double record_weight = 0.25;
 
 /* The trials of a family. Input i of trial t is x[t][i]; bin[t * inputs + i] cuts of it are
@@ -321,8 +321,8 @@ static bool choose(double loss[2], const struct gt_learning *l,
     return least[0] < HUGE_VAL;
 }
 
-/* What is lost on problems held out for which there may be trees: the geometric mean. The
- * few records of a problem that was not tried say nothing about a choice. */
+/* Writes the geometric mean of the losses on problems held out for which there may be
+ * trees. The few records of a problem that was not tried say nothing about a choice. */
 static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
     double sum[2] = {0};
     for (size_t i = 0, end; i < all->count; i = end) {
