@@ -21,7 +21,7 @@ static const double no_error = 1e-4;
 /* The parts that the terms have of the time that was computed. */
 static void fill_parts(double part[GT_TERM_COUNT], const struct gt_prediction *p) {
     for (int i = 0; i < GT_TERM_COUNT; i++)
-        part[i] = p->term_ns[i] / p->ns * p->learned;
+        part[i] = p->term_ns[i] / gt_computed_ns(p);
 }
 
 /* A record's family, bound to the record's problem. */

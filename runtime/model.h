@@ -52,6 +52,11 @@ struct gt_prediction {
     double last_wave;      /* share of the last round that is filled */
 };
 
+/* The time that was computed, without what was learned: it is made of the terms. */
+static inline double gt_computed_ns(const struct gt_prediction *p) {
+    return p->ns / p->learned;
+}
+
 /* Facts about a compiled kernel; 0: not known. */
 struct gt_compiled {
     int registers;      /* of a thread */

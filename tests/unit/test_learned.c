@@ -146,8 +146,7 @@ static int64_t hopeful(const struct gt_predicted *all, size_t count) {
     size_t least = 0;
     int64_t en = 0;
     for (size_t i = 1; i < count; i++)
-        if (all[i].prediction.ns / all[i].prediction.learned <
-            all[least].prediction.ns / all[least].prediction.learned)
+        if (gt_computed_ns(&all[i].prediction) < gt_computed_ns(&all[least].prediction))
             least = i;
     assert_true(gt_point_get(&all[least].point, "EN", &en));
     return en;
@@ -172,7 +171,7 @@ static void add_trials(struct gt_view *v, const char *problem) {
     assert_non_null(v->row);
     for (size_t i = 0; i < count; i++) {
         struct gt_view_row *r = &v->row[v->row_count++];
-        const double plain = best[i].prediction.ns / best[i].prediction.learned;
+        const double plain = gt_computed_ns(&best[i].prediction);
         char text[GT_POINT_TEXT_MAX];
         int64_t en = 0;
         (void)gt_point_text(&best[i].point, text);

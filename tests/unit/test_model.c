@@ -293,7 +293,7 @@ static void check_sound(const struct gt_prediction *p) {
     assert_true(p->resident >= 1 && p->blocks >= 1 && p->waves >= 1);
     assert_true(p->last_wave > 0 && p->last_wave <= 1);
     for (int i = 0; i < GT_TERM_COUNT; i++) {
-        assert_true(p->term_ns[i] >= 0 && p->term_ns[i] <= p->ns / p->learned * (1 + 1e-9));
+        assert_true(p->term_ns[i] >= 0 && p->term_ns[i] <= gt_computed_ns(p) * (1 + 1e-9));
         assert_true(p->term_ns[i] <= p->term_ns[p->binds]);
     }
 }
@@ -305,7 +305,7 @@ static double computed(const struct gt_family *f, const struct gt_device *d,
     if (gt_model_explain(&out, f, d, p, point, NULL) != GEMMTUNE_OK)
         return 0;
     check_sound(&out);
-    return out.ns / out.learned;
+    return gt_computed_ns(&out);
 }
 
 /* Faster clocks and a wider bus are never slower; twice the k is. */

@@ -36,12 +36,8 @@ static void set_ratios(struct gt_compare_row *r) {
 
 /* ---- tuned ---- */
 
-/* Without what was learned: trees know one architecture, and would move one side alone. */
-static double computed_ns(const struct gt_prediction *p) {
-    return p->ns / p->learned;
-}
-
-/* The predicted time of a tuned kernel; 0 when there is no prediction. */
+/* The computed time of a tuned kernel; 0 when there is no prediction. What was learned is
+ * left out: trees know one architecture, and would move one side alone. */
 static double predict_tuned(const struct gt_comparison *c, const struct gt_compare_side *s,
                             const struct gt_view_row *r, const gemmtune_problem *p) {
     struct gt_point point;
@@ -51,7 +47,7 @@ static double predict_tuned(const struct gt_comparison *c, const struct gt_compa
         gt_point_parse(&point, r->point, NULL) != GEMMTUNE_OK ||
         gt_model_explain(&prediction, f, &s->device, p, &point, NULL) != GEMMTUNE_OK)
         return 0;
-    return computed_ns(&prediction);
+    return gt_computed_ns(&prediction);
 }
 
 static void put_tuned(struct gt_compare_row *out, const struct gt_comparison *c,
@@ -153,7 +149,7 @@ static void put_published(struct gt_compare_row *out, const struct gt_comparison
         if (known && s->described && r->point[0] != '\0' &&
             gt_predict_text(&same, c->families, r->point, &s->device, &p, NULL) ==
                 GEMMTUNE_OK)
-            part->predicted_ns = computed_ns(&same.prediction);
+            part->predicted_ns = gt_computed_ns(&same.prediction);
     }
     set_ratios(out);
 }

@@ -80,7 +80,7 @@ void gt_explain_point_print(const struct gt_predicted *f, double flops) {
     for (int i = 0; i < GT_TERM_COUNT; i++)
         printf("  %-8s %10s  %5.1f %%  %s\n", gt_term_word((enum gt_term)i),
                p->term_ns[i] > 0 ? gt_show_ns(buf[0], p->term_ns[i]) : "-",
-               100 * p->term_ns[i] / (p->ns / p->learned), gt_term_about((enum gt_term)i));
+               100 * p->term_ns[i] / gt_computed_ns(p), gt_term_about((enum gt_term)i));
     if (p->learned < 1 || p->learned > 1)
         printf("learned                    x %.3f, from trials of like points\n",
                p->learned);
