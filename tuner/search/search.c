@@ -21,6 +21,10 @@ uint64_t gt_random(uint64_t *state) {
     return gt_mix(*state += GT_MIX_STEP);
 }
 
+double gt_random_uniform(uint64_t *state) {
+    return (double)(gt_random(state) >> 11) * 0x1p-53;
+}
+
 /* ---- the search around a strategy ---- */
 
 struct answer {
@@ -222,7 +226,7 @@ size_t gt_search_below(struct gt_search *s, size_t below) {
 }
 
 double gt_search_uniform(struct gt_search *s) {
-    return (double)(gt_random(&s->rng) >> 11) * 0x1p-53;
+    return gt_random_uniform(&s->rng);
 }
 
 bool gt_search_any_of(struct gt_pick *out, struct gt_search *s, int space) {

@@ -115,5 +115,7 @@ int gt_search_neighbours(struct gt_pick *out, int room, const struct gt_space *s
 
 /* The seeded generator splitmix64. */
 uint64_t gt_random(uint64_t *state);
+/* A number of it in [0, 1). */
+double gt_random_uniform(uint64_t *state);
 
 #endif

@@ -35,11 +35,6 @@ static const enum grain {
 } grains[] = {AS_IS, ODD, OF_8, OF_64};
 enum { GRAINS = sizeof grains / sizeof *grains };
 
-/* A number in [0, 1). */
-static double uniform(uint64_t *state) {
-    return (double)(gt_random(state) >> 11) * 0x1p-53;
-}
-
 /* Sides shorter than the grain keep their length. */
 static int64_t rounded(double side, enum grain grain) {
     const int64_t whole = (int64_t)fmax(1, floor(side));
@@ -62,7 +57,7 @@ static void shrink(double side[SIDES], double volume) {
 /* The number of products of a problem: 1 for every other problem, else log-uniform. */
 static int64_t draw_products(const struct gt_draw *how, uint64_t *state) {
     const bool single = gt_random(state) % 2 == 0;
-    const double share = uniform(state);
+    const double share = gt_random_uniform(state);
     return how->batch < 2 || single ? 1 : (int64_t)exp2(1 + share * log2(how->batch / 2.0));
 }
 
@@ -74,8 +69,9 @@ static void draw_name(char name[GT_PROBLEM_NAME_MAX], const struct gt_draw *how,
     double side[SIDES];
     int64_t whole[SIDES];
     for (int i = 0; i < SIDES; i++)
-        side[i] = exp2(kind->log2_of[i].low +
-                       uniform(&state) * (kind->log2_of[i].high - kind->log2_of[i].low));
+        side[i] =
+            exp2(kind->log2_of[i].low + gt_random_uniform(&state) *
+                                            (kind->log2_of[i].high - kind->log2_of[i].low));
     const int64_t products = draw_products(how, &state);
     shrink(side, how->volume / (double)products);
     for (int i = 0; i < SIDES; i++)

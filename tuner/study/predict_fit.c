@@ -83,7 +83,7 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
 static double normal(uint64_t *state) {
     double sum = -6;
     for (int i = 0; i < 12; i++)
-        sum += (double)(gt_random(state) >> 11) * 0x1p-53;
+        sum += gt_random_uniform(state);
     return sum;
 }
 

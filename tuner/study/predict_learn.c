@@ -57,10 +57,6 @@ static void free_lesson(struct lesson *l) {
     free(l->order);
 }
 
-static double uniform(struct lesson *l) {
-    return (double)(gt_random(&l->random) >> 11) * 0x1p-53;
-}
-
 /* ---- the cuts ---- */
 
 static int by_value(const void *a, const void *b) {
@@ -171,10 +167,10 @@ static size_t divide(struct lesson *l, const struct leaf *leaf) {
 static size_t draw(struct lesson *l) {
     size_t rows = 0;
     for (size_t t = 0; t < l->rows; t++)
-        if (uniform(l) < rows_seen)
+        if (gt_random_uniform(&l->random) < rows_seen)
             l->order[rows++] = t;
     for (int i = 0; i < l->inputs; i++)
-        l->asked[i] = uniform(l) < inputs_seen;
+        l->asked[i] = gt_random_uniform(&l->random) < inputs_seen;
     return rows;
 }
 
