@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/h200_families.h"
+#include "tests/unit/trial_rows.h"
 
 static void assert_near(double a, double b) {
     if (!(fabs(a - b) <= 1e-6))
@@ -167,23 +168,11 @@ static void add_trials(struct gt_view *v, const char *problem) {
                      GEMMTUNE_OK);
     assert_int_equal(count, MOST);
     const int64_t slow = hopeful(best, count);
-    v->row = realloc(v->row, (v->row_count + count) * sizeof *v->row);
-    assert_non_null(v->row);
     for (size_t i = 0; i < count; i++) {
-        struct gt_view_row *r = &v->row[v->row_count++];
         const double plain = gt_computed_ns(&best[i].prediction);
-        char text[GT_POINT_TEXT_MAX];
         int64_t en = 0;
-        (void)gt_point_text(&best[i].point, text);
         assert_true(gt_point_get(&best[i].point, "EN", &en));
-        *r = (struct gt_view_row){.outcome = GT_CORRECT,
-                                  .median_ns = en == slow ? 3 * plain : plain};
-        (void)snprintf(r->device, sizeof r->device, "card");
-        (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
-        (void)snprintf(r->family, sizeof r->family, "coalesced");
-        r->point = strdup(text);
-        r->error = strdup("");
-        r->provenance = strdup("local");
+        add_trial(v, problem, "coalesced", &best[i].point, en == slow ? 3 * plain : plain);
     }
 }
 
@@ -199,11 +188,7 @@ static void test_learning(void **state) {
     struct gt_view v = {0};
     struct gt_learning l, again;
     (void)state;
-    v.device = calloc(1, sizeof *v.device);
-    assert_non_null(v.device);
-    v.device_count = 1;
-    (void)snprintf(v.device[0].key, sizeof v.device[0].key, "card");
-    v.device[0].device = device;
+    make_device(&v, &device);
     for (int k = 300; k < 340; k++) {
         char name[64];
         (void)snprintf(name, sizeof name, "f32-nn-1000x800x%d", k);

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/trial_rows.h"
+
 static void assert_near(double a, double b) {
     if (!(fabs(a - b) <= 1e-9))
         fail_msg("%.9g is not %.9g", a, b);
@@ -171,29 +173,8 @@ static void make_trials(struct gt_view *v, const char *problem, size_t count,
     const struct gt_predict_query query = {
         .families = families, .names = &tile, .device = &card, .problem = &p};
     assert_int_equal(gt_predict_best(best, 32, &found, &asked, &query, NULL), GEMMTUNE_OK);
-    v->row = realloc(v->row, (v->row_count + count) * sizeof *v->row);
-    assert_non_null(v->row);
-    for (size_t i = 0; i < count; i++) {
-        struct gt_view_row *r = &v->row[v->row_count++];
-        char text[GT_POINT_TEXT_MAX];
-        (void)gt_point_text(&best[i].point, text);
-        *r = (struct gt_view_row){.outcome = GT_CORRECT,
-                                  .median_ns = of(best[i].prediction.ns)};
-        (void)snprintf(r->device, sizeof r->device, "card");
-        (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
-        (void)snprintf(r->family, sizeof r->family, "tile");
-        r->point = strdup(text);
-        r->error = strdup("");
-        r->provenance = strdup("local");
-    }
-}
-
-static void make_device(struct gt_view *v) {
-    v->device = calloc(1, sizeof *v->device);
-    assert_non_null(v->device);
-    v->device_count = 1;
-    (void)snprintf(v->device[0].key, sizeof v->device[0].key, "card");
-    v->device[0].device = card;
+    for (size_t i = 0; i < count; i++)
+        add_trial(v, problem, "tile", &best[i].point, of(best[i].prediction.ns));
 }
 
 static double twice(double ns) {
@@ -221,7 +202,7 @@ static void test_a_check(void **state) {
     struct gt_checked c;
     struct gt_err err = {""};
     (void)state;
-    make_device(&v);
+    make_device(&v, &card);
     make_trials(&v, "f32-nn-500x400x300", 30, twice);
     make_trials(&v, "f32-nn-500x400x301", 30, upside_down);
     make_trials(&v, "f32-nn-500x400x302", 19, twice); /* too few for a row */
@@ -273,7 +254,7 @@ static void test_a_broken_bound(void **state) {
     struct gt_view v = {0};
     struct gt_checked c;
     (void)state;
-    make_device(&v);
+    make_device(&v, &card);
     make_trials(&v, "f32-nn-500x400x300", 20, tenth);
     assert_int_equal(gt_predict_check(&c, &v, families, "card", NULL), GEMMTUNE_OK);
     assert_int_equal(c.below_bound, 20);
@@ -294,7 +275,7 @@ static void test_a_fit(void **state) {
     struct gt_fitted f, again;
     struct gt_err err = {""};
     (void)state;
-    make_device(&v);
+    make_device(&v, &card);
     for (int k = 300; k < 306; k++) {
         char name[64];
         (void)snprintf(name, sizeof name, "f32-nn-50x40x%d", k);
