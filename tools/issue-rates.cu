@@ -7,18 +7,7 @@
  *
  *     nvcc -O3 -arch=native -o issue-rates tools/issue-rates.cu && ./issue-rates
  */
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-
-#define CHECK(call)                                                                        \
-    do {                                                                                   \
-        const cudaError_t error = (call);                                                  \
-        if (error != cudaSuccess) {                                                        \
-            std::printf("%s: %s\n", #call, cudaGetErrorString(error));                     \
-            std::exit(1);                                                                  \
-        }                                                                                  \
-    } while (0)
+#include "rates.h"
 
 enum Order { rows, columns, row_pairs };
 
@@ -86,20 +75,8 @@ static void measure() {
     const auto kernel = loop<TM, TN, NA, NB, BK, T, BLOCKS, order>;
     const int turns = 2000000 / (TM * TN * BK), blocks = device.multiProcessorCount * BLOCKS;
     cudaFuncAttributes attributes;
-    cudaEvent_t start, stop;
-    float best = 1e9f;
     CHECK(cudaFuncGetAttributes(&attributes, kernel));
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&stop));
-    for (int run = 0; run < 4; run++) {
-        float ms;
-        CHECK(cudaEventRecord(start));
-        kernel<<<blocks, T>>>(out, in, turns);
-        CHECK(cudaEventRecord(stop));
-        CHECK(cudaEventSynchronize(stop));
-        CHECK(cudaEventElapsedTime(&ms, start, stop));
-        best = std::min(best, ms);
-    }
+    const float best = best_ms(4, [&] { kernel<<<blocks, T>>>(out, in, turns); });
     const double rate = 2.0 * blocks * T * TM * TN * BK * turns / (best * 1e-3);
     std::printf("%2d x %-2d  %d x %3d threads  %d loads a k  %2d k unrolled  %-9s  %3d registers  %6.2f TFLOP/s  %4.1f %%\n",
                 TM, TN, BLOCKS, T, NA + NB, BK, names[order], attributes.numRegs, rate * 1e-12,

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring-rates - what one slab's turn of a ring costs on sm_90, where the family wgmma has one: a
- * thread has boxes of bf16 copied to the stages in shared memory, warpgroups multiply them. The
- * same loop runs with both sides, with copies alone and with products alone, and with one or two
- * teams that take slabs in turns. The time of a slab is a slope: that of 1024 slabs more. The rows
- * lie in the L2 cache, or with "far" each slab of X is new and comes from device memory.
- * docs/notes/kernels-tried.md draws on it.
+ * ring-rates - what one slab's turn of a ring costs on sm_90, where the family wgmma has one:
+ * a thread has boxes of bf16 copied to the stages in shared memory, and warpgroups multiply
+ * them. The same loop runs with both sides, with copies alone and with products alone, and
+ * with one or two teams that take slabs in turns. The time of a slab is a slope: that of 1024
+ * slabs more. The rows lie in the L2 cache, or with "far" each slab of X is new and comes from
+ * device memory. docs/notes/kernels-tried.md draws on it.
  *
- *     nvcc -O3 -gencode arch=compute_90a,code=sm_90a -I templates/common -o ring-rates tools/ring-rates.cu && ./ring-rates
+ *     nvcc -O3 -gencode arch=compute_90a,code=sm_90a -I templates/common -o ring-rates \
+ *         tools/ring-rates.cu && ./ring-rates
  */
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include "rates.h"
+
 #include <cuda.h>
-#include <cuda_runtime.h>
 
 #define GT_FLOAT 1
 #define GT_SIZEOF_ACC 4
@@ -27,15 +26,6 @@ typedef float gt_acc;
 #include "tensor_copies.h"
 #include "warpgroups.h"
 
-#define CHECK(call)                                                                        \
-    do {                                                                                   \
-        const cudaError_t error = (call);                                                  \
-        if (error != cudaSuccess) {                                                        \
-            std::printf("%s: %s\n", #call, cudaGetErrorString(error));                     \
-            std::exit(1);                                                                  \
-        }                                                                                  \
-    } while (0)
-
 /* NEAR: slabs until k begins anew, where data are to stay in the cache. */
 enum { BK = 64, LINE = 128, NEAR = 16, FEW = 1024, MORE = 2048, BLOCKS = 128 };
 
@@ -45,7 +35,9 @@ GT_WGMMA(multiply_32, 32, bf16, bf16, 0, 0)
 GT_WGMMA(multiply_64, 64, bf16, bf16, 0, 0)
 GT_WGMMA(multiply_128, 128, bf16, bf16, 0, 0)
 
-template <int N> __device__ void multiply(float *sums, unsigned long long x, unsigned long long y) {
+typedef unsigned long long tile; /* a descriptor */
+
+template <int N> __device__ void multiply(float *sums, tile x, tile y) {
     if constexpr (N == 16)
         multiply_16(sums, x, y);
     else if constexpr (N == 32)
@@ -57,9 +49,9 @@ template <int N> __device__ void multiply(float *sums, unsigned long long x, uns
 }
 #endif
 
-/* A tile of 64 x N. COPIES, PRODUCTS: whether that side does its work, or only arrives. TEAMS:
- * warpgroups that take slabs in turns. RUNNING: slabs of a team that may be unfinished when it
- * waits for the next one. */
+/* A tile of 64 x N. COPIES, PRODUCTS: whether that side does its work, or only arrives.
+ * TEAMS: warpgroups that take slabs in turns. RUNNING: slabs of a team that may be unfinished
+ * when it waits for the next one. */
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
 __global__ void __launch_bounds__(128 * TEAMS + 128, 1)
     turns(float *out, int slabs, int around, const __grid_constant__ gt_tensor_map map_x,
@@ -107,7 +99,7 @@ __global__ void __launch_bounds__(128 * TEAMS + 128, 1)
         gt_barrier_wait(full + turn.stage * 8, turn.parity);
         gt_warp_barrier();
         if (PRODUCTS) {
-            const unsigned long long x = gt_wgmma_along_k(at), y = gt_wgmma_along_k(at + SLAB_X);
+            const tile x = gt_wgmma_along_k(at), y = gt_wgmma_along_k(at + SLAB_X);
             gt_wgmma_hold(N / 2, sums);
             gt_wgmma_fence();
 #pragma unroll
@@ -154,10 +146,10 @@ static gt_tensor_map map_of(int slabs, int rows, int box_rows) {
                      pitch[1] = {wide * 2};
     const cuuint32_t box[2] = {BK, (cuuint32_t)box_rows}, steps[2] = {1, 1};
     if (!encode)
-        CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                               cudaEnableDefault, &found));
-    if (encode((CUtensorMap *)&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, sizes, pitch, box,
-               steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode,
+                                               12000, cudaEnableDefault, &found));
+    if (encode((CUtensorMap *)&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data, sizes, pitch,
+               box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)) {
         std::printf("cuTensorMapEncodeTiled failed\n");
         std::exit(1);
@@ -170,21 +162,10 @@ static float ms_of(int blocks, int slabs, int around) {
     const auto kernel = turns<N, STAGES, TEAMS, RUNNING, COPIES, PRODUCTS>;
     const int smem = STAGES * (64 + N) * LINE + STAGES * 16;
     const gt_tensor_map x = map_of(around, BLOCKS * 64, 64), y = map_of(NEAR, N, N);
-    cudaEvent_t start, stop;
-    float best = 1e9f;
     CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, smem));
-    CHECK(cudaEventCreate(&start));
-    CHECK(cudaEventCreate(&stop));
-    for (int run = 0; run < 5; run++) {
-        float ms;
-        CHECK(cudaEventRecord(start));
+    return best_ms(5, [&] {
         kernel<<<blocks, 128 * TEAMS + 128, smem>>>(out, slabs, around, x, y);
-        CHECK(cudaEventRecord(stop));
-        CHECK(cudaEventSynchronize(stop));
-        CHECK(cudaEventElapsedTime(&ms, start, stop));
-        best = std::min(best, ms);
-    }
-    return best;
+    });
 }
 
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
@@ -195,8 +176,8 @@ static float slab_ns(int blocks, int around) {
 
 template <int N, int STAGES, int TEAMS, int RUNNING> static void measure() {
     for (int blocks = BLOCKS; blocks >= 16; blocks /= 8)
-        std::printf("64 x %-3d %2d stages, %d teams, %d running, %3d blocks: both %6.1f ns, "
-                    "far %6.1f, copies %6.1f, far %6.1f, products %6.1f, neither %6.1f\n",
+        std::printf("64 x %-3d %2d stages, %d teams, %d running, %3d blocks: both %6.1f "
+                    "ns, far %6.1f, copies %6.1f, far %6.1f, products %6.1f, neither %6.1f\n",
                     N, STAGES, TEAMS, RUNNING, blocks,
                     slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, NEAR),
                     slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, MORE),
