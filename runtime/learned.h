@@ -54,8 +54,9 @@ enum {
     GT_LEARNED_COMMON = 0 GT_LEARNED_LIST(X),
 #undef X
     GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX, /* then the point's values */
-    GT_LEARNED_LEAVES = 12,                            /* of a tree */
-    GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1
+    GT_LEARNED_LEAVES = 31,                            /* of a tree */
+    GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1,
+    GT_LEARNED_ROUGH = 40 /* trees of a rough correction: the first of a family */
 };
 
 _Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
@@ -96,8 +97,8 @@ void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
 /* The sum of `trees` trees. */
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x);
 
-/* The factor by which a time of `ns` is corrected. It takes a time at most half of the way
- * (of the logarithm) down to its lower bound. */
+/* The factor by which a time of `ns` is corrected by the first `trees` trees. It takes a
+ * time at most half of the way (of the logarithm) down to its lower bound. */
 double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
                          double ns, double least_ns);
 

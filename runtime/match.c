@@ -59,8 +59,7 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
  * forecast is behind theirs. */
 static double loss_of(const struct gt_forecasts *all, int i) {
     const struct gt_forecast *o = &all->item[i];
-    const double doubt = o->cost - log(o->ns);
-    const double own = fmin(loss_of_doubt2 * doubt * doubt, loss_by_rank);
+    const double own = fmin(loss_of_doubt2 * o->doubt * o->doubt, loss_by_rank);
     const double behind = o->ns / fmin(all->item[0].ns, o->ns);
     return fmax((1 + own) * behind - 1, loss_least);
 }

@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+enum { SETTLED = 24 }; /* options, the best by rough forecasts, that are forecast in full */
+
 /* Whether anything else is preferred: a kernel of a family for comparison, or a start of a
  * rung of the ladder, which was not measured. The model flatters such kernels on small
  * problems, of which it sees mostly the launch: an H200 took 2.5 to 3.6 times the winner's
@@ -33,8 +35,8 @@ static int by_cost(const void *a, const void *b) {
     return o != 0 ? o : gt_compare((double)x->start, (double)y->start);
 }
 
-static void sort(struct gt_forecasts *all) {
-    qsort(all->item, (size_t)all->count, sizeof *all->item, by_cost);
+static void sort(struct gt_forecasts *all, int count) {
+    qsort(all->item, (size_t)count, sizeof *all->item, by_cost);
 }
 
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
@@ -46,9 +48,12 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
     gt_forecasts_offer_records(all);
     if (starts || all->count > 0)
         gt_forecasts_offer_starts(all);
-    sort(all);
+    sort(all, all->count);
     gt_forecasts_offer_splits(all);
-    sort(all);
+    sort(all, all->count);
     gt_forecasts_offer_beside(all);
-    sort(all);
+    sort(all, all->count);
+    const int settled = all->count < SETTLED ? all->count : SETTLED;
+    gt_forecasts_settle(all, settled);
+    sort(all, settled);
 }

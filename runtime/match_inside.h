@@ -108,7 +108,8 @@ bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
 enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
- * some parameters. */
+ * some parameters. All are forecast roughly (gt_binding.is_rough), and then the best ones
+ * in full. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
@@ -127,7 +128,8 @@ struct gt_lesson {
     int64_t values[GT_POINT_MAX];
     int kind;                   /* index of the first lesson about the same point */
     bool predicted;             /* the members below are filled in */
-    double log_error;           /* natural logarithm of measured over predicted time */
+    /* natural logarithm of measured over predicted time: [1] for rough predictions */
+    double log_error[2];
     double part[GT_TERM_COUNT]; /* terms of the prediction over the predicted time */
 };
 
@@ -154,8 +156,8 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 /* Makes a lesson of each of the records that can teach one. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
- * option. `p` is the model's prediction for it. The fewer lessons are near, the nearer
- * to 1. */
+ * option. `p` is the model's prediction for it, of all->fit. The fewer lessons are near, the
+ * nearer to 1. */
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p);
 
@@ -167,6 +169,8 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
+/* Forecasts the first `count` options in full. */
+void gt_forecasts_settle(struct gt_forecasts *all, int count);
 /* Adds the option as item `best`, if it may run. When there is such an item already, the
  * cheaper one of the two stays. */
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,

@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    SPLIT_MAX = 40, /* options that get other splits of k */
+    SPLIT_MAX = 8,  /* options that get other splits of k */
     ADAPT_MAX = 32, /* near records that may not run as they are, and are adapted */
 };
 
@@ -30,6 +30,8 @@ static const double cost_distance = 0.03; /* a factor of two in m, n or k */
 static const double cost_split = 0.04;    /* another split of k */
 static const double cost_adapt = 0.04;    /* other values of adaptable parameters */
 static const double cost_start = 0.12;    /* never measured; no step costs more */
+/* The share of these costs where trees have learned the model's errors (learned.h). */
+static const double beside_trees = 0.25;
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
 
@@ -75,24 +77,47 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
     return o->from != NULL && gt_problem_lends(&o->from->known->problem, l->query.problem);
 }
 
+/* The forecast of the option that was fitted last; 0: there is none. */
+static double ns_by_model(const struct gt_forecasts *all, const struct gt_forecast *o) {
+    struct gt_prediction p;
+    return o->asks_model &&
+                   gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
+               ? p.ns * gt_forecast_error(all, o, &p)
+               : 0;
+}
+
+/* The cost of the option that was fitted last. */
+static double cost_of(const struct gt_forecasts *all, const struct gt_forecast *o) {
+    const bool has_trees = o->asks_model && all->fit.binding.learned != NULL;
+    return log(o->ns) + (has_trees ? beside_trees : 1) * o->doubt;
+}
+
+void gt_forecasts_settle(struct gt_forecasts *all, int count) {
+    for (int i = 0; i < count; i++) {
+        struct gt_forecast *o = &all->item[i];
+        if (!o->asks_model || !gt_forecasts_fit(all, o, NULL))
+            continue;
+        all->fit.binding.is_rough = false;
+        o->ns = fmax(ns_by_model(all, o), 1);
+        o->cost = cost_of(all, o);
+    }
+}
+
 /* Adds the option if its values may run, and it has a forecast. `why` (may be NULL) gets
  * the reason when they may not run, which is the result. */
 static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
                        struct gt_err *why) {
     const struct gt_lookup *l = all->lookup;
-    struct gt_prediction prediction;
     if (!gt_forecasts_fit(all, o, why))
         return false;
-    const double ns =
-        o->asks_model && gt_model_predict_fit(&prediction, &all->fit, &l->model_device)
-            ? prediction.ns * gt_forecast_error(all, o, &prediction)
-            : 0;
+    const double ns = ns_by_model(all, o);
     if (all->count == GT_FORECASTS_MAX || (ns <= 0 && !may_lack_prediction(l, o)))
         return true;
     struct gt_forecast *new = &all->item[all->count++];
     *new = *o;
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
-    new->cost = log(new->ns) + (ns > 0 ? o->doubt : cost_unpredicted * o->from->distance);
+    new->doubt = ns > 0 ? o->doubt : cost_unpredicted * o->from->distance;
+    new->cost = cost_of(all, new);
     return true;
 }
 

@@ -494,7 +494,9 @@ static void correct(struct gt_prediction *p, const struct gt_binding *b,
     if (l == NULL)
         return;
     gt_learned_inputs(x, b, facts, p);
-    p->learned = gt_learned_factor(l->node, l->trees, x, p->ns, p->least_ns);
+    const int trees =
+        b->is_rough && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
+    p->learned = gt_learned_factor(l->node, trees, x, p->ns, p->least_ns);
     p->ns *= p->learned;
 }
 

@@ -7,17 +7,28 @@
 
 #include "runtime/learned.h"
 
+#include <string.h>
+
 static const struct gt_learned_trees *next(const struct gt_learning *l, size_t *i) {
     while (*i < l->count && l->family[*i].count == 0)
         ++*i;
     return *i < l->count ? &l->family[(*i)++] : NULL;
 }
 
+/* Five digits, as a float of C. */
+static void print_value(float value) {
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.5g", (double)value);
+    printf("%s%sf", text, strpbrk(text, ".e") != NULL ? "" : ".");
+}
+
 static void print_tree(const struct gt_learned_node *n) {
     (void)fputs("   ", stdout);
-    for (int i = 0; i < GT_LEARNED_NODES; i++)
-        printf(n[i].asks < 0 ? " {%.3ff, %d, %d}," : " {%.5ef, %d, %d},",
-               (double)n[i].value, n[i].asks, n[i].right);
+    for (int i = 0; i < GT_LEARNED_NODES; i++) {
+        (void)fputs(" {", stdout);
+        print_value(n[i].value);
+        printf(",%d,%d},", n[i].asks, n[i].right);
+    }
     (void)fputs("\n", stdout);
 }
 
@@ -26,8 +37,9 @@ static void print_file(const struct gt_learning *l) {
     (void)fputs("/* SPDX-License-Identifier: Apache-2.0 */\n"
                 "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n",
                 stdout);
-    printf("_Static_assert(GT_LEARNED_COMMON == %d, \"learn the trees anew\");\n",
-           (int)GT_LEARNED_COMMON);
+    printf("_Static_assert(GT_LEARNED_COMMON == %d && GT_LEARNED_NODES == %d,\n"
+           "               \"learn the trees anew\");\n",
+           (int)GT_LEARNED_COMMON, (int)GT_LEARNED_NODES);
     for (size_t i = 0; (t = next(l, &i)) != NULL;) {
         printf("static const struct gt_learned_node learned_%s[] = {\n", t->family->name);
         for (int j = 0; j < t->count; j++)

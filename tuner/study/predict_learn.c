@@ -18,13 +18,14 @@
 #include <string.h>
 
 enum {
-    TREES = 60,
+    TREES_MAX = 200,
+    ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees */
     CUTS_MAX = 63,   /* places where a question may divide the trials */
     ROWS_MIN = 20,   /* trials of a leaf */
     FAMILY_MIN = 300 /* trials of a family; fewer teach nothing */
 };
 /* docs/notes/model.md says what other values did. */
-static const double learning_rate = 0.15; /* the part that a tree counts */
+static const double learning_rate = 0.08; /* the part that a tree counts */
 static const double rows_seen = 0.7;      /* of the trials, by a tree */
 static const double inputs_seen = 0.5;    /* of the questions */
 /* Regularisation: trials that say "no error", added to each leaf. */
@@ -180,7 +181,7 @@ static int write_nodes(struct gt_learned_node *to, const struct lesson *l,
     const struct leaf *at = &leaf[i];
     if (at->left == 0) {
         char text[32]; /* as it will be printed */
-        (void)snprintf(text, sizeof text, "%.3f",
+        (void)snprintf(text, sizeof text, "%.4f",
                        learning_rate * at->error / (at->weight + lambda));
         *to = (struct gt_learned_node){strtof(text, NULL), -1, 0};
         return 1;
@@ -248,10 +249,12 @@ static gt_status learn_family(struct gt_learned_trees *out,
     struct lesson l = {.random = 1};
     float *sorted = NULL;
     gt_status status = take_rows(&l, all, weight, family, held_out, err);
+    const size_t fair = l.rows / ROWS_PER_TREE;
+    const size_t trees = fair < TREES_MAX ? fair : TREES_MAX;
     out->family = family;
     out->count = 0;
     if (status == GEMMTUNE_OK && family->role == GT_ROLE_NONE && l.rows >= FAMILY_MIN) {
-        out->node = calloc((size_t)TREES * GT_LEARNED_NODES, sizeof *out->node);
+        out->node = calloc(trees * GT_LEARNED_NODES, sizeof *out->node);
         sorted = calloc(l.rows, sizeof *sorted);
         if (out->node == NULL || sorted == NULL)
             status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
@@ -259,7 +262,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
             find_cuts(&l, i, sorted);
             find_bins(&l, i);
         }
-        for (; status == GEMMTUNE_OK && out->count < TREES; out->count++)
+        for (; status == GEMMTUNE_OK && (size_t)out->count < trees; out->count++)
             grow(out->node + (size_t)out->count * GT_LEARNED_NODES, &l);
     }
     free(sorted);
@@ -269,7 +272,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
 
 /* ---- all families ---- */
 
-/* The best time of a problem over a trial's; each problem counts the same. */
+/* The square of the best time of a problem over a trial's; each problem counts the same. */
 static void weigh(double *weight, const struct gt_model_trials *all) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double best = all->trial[i].ns, sum = 0;
@@ -277,7 +280,7 @@ static void weigh(double *weight, const struct gt_model_trials *all) {
         for (size_t j = i; j < end; j++)
             best = fmin(best, all->trial[j].ns);
         for (size_t j = i; j < end; j++)
-            sum += weight[j] = best / all->trial[j].ns;
+            sum += weight[j] = best / all->trial[j].ns * (best / all->trial[j].ns);
         for (size_t j = i; j < end; j++)
             weight[j] *= (all->trial[j].row->record ? record_weight : 1) / sum;
     }
