@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEARNED_CC = 90 };
+/* The trials are of a whole GPU of 132 units. A slice of one has another balance. */
+enum { LEARNED_CC = 90, UNITS_MIN = 100 };
 /* Multiplications of the largest product that was tried. Larger ones bind other resources:
  * the power limit of a device, above all. */
 static const double learned_volume = 4e10;
@@ -59,8 +60,9 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
     const double volume =
         (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] * (double)b->value[GT_IN_K];
     const bool is_built_in = b->family->derive_all != NULL;
-    return is_built_in && d->cc == LEARNED_CC && volume <= learned_volume && !b->is_batch &&
-           b->epilogue == NULL && b->dtype != NULL &&
+    return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
+           volume <= learned_volume && !b->is_batch && b->epilogue == NULL &&
+           b->dtype != NULL &&
            (strcmp(b->dtype->name, "f32") == 0 || strcmp(b->dtype->name, "f64") == 0);
 }
 

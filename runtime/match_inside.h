@@ -40,7 +40,7 @@ static inline int gt_compare(double x, double y) {
 
 /* ---- near records (match_near.c) ----------------------------------------------------- */
 
-enum { GT_NEAR_MAX = 72 }; /* records that get a forecast: of two dozen problems or so */
+enum { GT_NEAR_MAX = 96 }; /* records that get a forecast: of fifty problems or so */
 
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
@@ -128,8 +128,7 @@ struct gt_lesson {
     int64_t values[GT_POINT_MAX];
     int kind;                   /* index of the first lesson about the same point */
     bool predicted;             /* the members below are filled in */
-    /* natural logarithm of measured over predicted time: [1] for rough predictions */
-    double log_error[2];
+    double log_error;           /* natural logarithm of measured over predicted time */
     double part[GT_TERM_COUNT]; /* terms of the prediction over the predicted time */
 };
 
@@ -157,7 +156,8 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
  * option. `p` is the model's prediction for it, of all->fit. The fewer lessons are near, the
- * nearer to 1. */
+ * nearer to 1. It is 1 where trees have learned the model's errors (learned.h): they have
+ * seen more problems than those near by, and mixing both was worse. */
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p);
 

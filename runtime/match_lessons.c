@@ -15,9 +15,6 @@ static const double far = 4;       /* factors of two between the problems */
 static const double unlike = 0.05; /* between the parts of the predictions, Euclidean */
 /* Share of a lesson about another point of the family. */
 static const double other_point = 0.2;
-/* The share of the lessons' error where trees have learned the model's errors (learned.h):
- * they have seen more problems than those near by. */
-static const double beside_trees = 0.35;
 /* The weight of no error, so that lessons about nothing like the option count little. */
 static const double no_error = 1e-4;
 
@@ -48,12 +45,12 @@ static void learn(struct gt_lesson *out, struct own *own, const struct gt_lookup
     struct gt_prediction p;
     bind_own(own, l, known);
     struct gt_binding b = own->binding;
-    out->predicted = gt_bind_checked(&b, out->values, NULL) == GEMMTUNE_OK;
-    for (int rough = 0; out->predicted && rough < 2; rough++) {
-        b.is_rough = rough;
-        out->predicted = gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
-        out->log_error[rough] = log(known->median_ns / p.ns);
-    }
+    b.is_rough = true; /* where there are trees, the error is not asked for */
+    out->predicted = gt_bind_checked(&b, out->values, NULL) == GEMMTUNE_OK &&
+                     gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
+    if (!out->predicted)
+        return;
+    out->log_error = log(known->median_ns / p.ns);
     fill_parts(out->part, &p);
 }
 
@@ -93,14 +90,16 @@ static double weight_of(const struct gt_lesson *l, int kind,
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p) {
     double part[GT_TERM_COUNT], sum = 0, weight = no_error;
+    if (all->fit.binding.learned != NULL)
+        return 1;
     fill_parts(part, p);
     for (int i = 0; i < all->lessons; i++) {
         const struct gt_lesson *l = &all->lesson[i];
         if (all->taught[i] != o->family)
             continue;
         const double w = weight_of(l, o->kind, part);
-        sum += w * l->log_error[all->fit.binding.is_rough];
+        sum += w * l->log_error;
         weight += w;
     }
-    return exp((all->fit.binding.learned != NULL ? beside_trees : 1) * sum / weight);
+    return exp(sum / weight);
 }
