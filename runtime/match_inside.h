@@ -155,9 +155,9 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 /* Makes a lesson of each of the records that can teach one. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
- * option. `p` is the model's prediction for it, of all->fit. The fewer lessons are near, the
- * nearer to 1. It is 1 where trees have learned the model's errors (learned.h): they have
- * seen more problems than those near by, and mixing both was worse. */
+ * option. `p` is the model's prediction for it, of all->fit. The fewer lessons are near,
+ * the nearer to 1. It is 1 where trees have learned the model's errors (learned.h): they
+ * have seen more problems than those near by, and mixing both was worse. */
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p);
 
