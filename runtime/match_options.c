@@ -80,8 +80,7 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
 /* The forecast of the option that was fitted last; 0: there is none. */
 static double ns_by_model(const struct gt_forecasts *all, const struct gt_forecast *o) {
     struct gt_prediction p;
-    return o->asks_model &&
-                   gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
+    return o->asks_model && gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
                ? p.ns * gt_forecast_error(all, o, &p)
                : 0;
 }

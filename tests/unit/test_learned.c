@@ -220,8 +220,8 @@ static void test_a_rough_forecast(void **state) {
         const int trees = rough ? GT_LEARNED_ROUGH : b.learned->trees;
         b.is_rough = rough;
         assert_true(gt_model_predict(&p, &b, &device, NULL));
-        assert_near(p.learned, gt_learned_factor(b.learned->node, trees, x, plain.ns,
-                                                 plain.least_ns));
+        assert_near(p.learned,
+                    gt_learned_factor(b.learned->node, trees, x, plain.ns, plain.least_ns));
     }
 }
 

@@ -20,9 +20,9 @@
 enum {
     TREES_MAX = 200,
     ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees */
-    CUTS_MAX = 63,   /* places where a question may divide the trials */
-    ROWS_MIN = 20,   /* trials of a leaf */
-    FAMILY_MIN = 300 /* trials of a family; fewer teach nothing */
+    CUTS_MAX = 63,      /* places where a question may divide the trials */
+    ROWS_MIN = 20,      /* trials of a leaf */
+    FAMILY_MIN = 300    /* trials of a family; fewer teach nothing */
 };
 /* docs/notes/model.md says what other values did. */
 static const double learning_rate = 0.08; /* the part that a tree counts */
