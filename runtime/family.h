@@ -278,7 +278,7 @@ struct gt_binding {
     int64_t walks;     /* rows of a tile when one launch has all products' tiles; else 0 */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
-    bool is_rough; /* the first trees correct, for many points that are compared */
+    bool few_trees; /* only the first GT_LEARNED_ROUGH trees correct; else all do */
     int64_t value[GT_SYMBOLS_MAX];
 };
 

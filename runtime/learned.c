@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The trials are of a whole GPU of 132 units. A slice of one has another balance. */
+/* The trials are of a whole GPU of 132 units. A slice of one has another balance. The
+ * limit was chosen, not measured. */
 enum { LEARNED_CC = 90, UNITS_MIN = 100 };
 /* Multiplications of the largest product that was tried. Larger ones bind other resources:
  * the power limit of a device, above all. */

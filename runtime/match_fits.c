@@ -32,7 +32,7 @@ static const struct gt_fit_base *base_of(struct gt_forecasts *all,
     if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
                                           q->pointer_align, NULL) != GEMMTUNE_OK)
         return NULL;
-    all->base[i].binding.is_rough = true;
+    all->base[i].binding.few_trees = true;
     return &all->base[all->bases++];
 }
 

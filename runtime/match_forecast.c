@@ -6,14 +6,16 @@
  *     forecast = prediction of the model x error of the model
  *     error    = measured / predicted, on the problem of a record near by
  *
- * match_lessons.c finds the error. match_options.c says which kernels get a forecast, and
- * what a forecast costs.
+ * match_lessons.c finds the error. Where trees correct the prediction (learned.h), the
+ * error is 1: there all options are forecast with the first trees, and then the best ones
+ * with all. match_options.c says which kernels get a forecast, and what a forecast costs.
  */
 #include "runtime/match_inside.h"
 
 #include <stdlib.h>
 
-enum { SETTLED = 24 }; /* options, the best by rough forecasts, that are forecast in full */
+/* Options, the best by rough forecasts, that are forecast in full. 48 chose no better. */
+enum { SETTLED = 24 };
 
 /* Whether anything else is preferred: a kernel of a family for comparison, or a start of a
  * rung of the ladder, which was not measured. The model flatters such kernels on small

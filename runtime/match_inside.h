@@ -40,7 +40,7 @@ static inline int gt_compare(double x, double y) {
 
 /* ---- near records (match_near.c) ----------------------------------------------------- */
 
-enum { GT_NEAR_MAX = 96 }; /* records that get a forecast: of fifty problems or so */
+enum { GT_NEAR_MAX = 96 }; /* records that get a forecast: of 50 to 96 problems */
 
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
@@ -108,7 +108,7 @@ bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
 enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
- * some parameters. All are forecast roughly (gt_binding.is_rough), and then the best ones
+ * some parameters. All are forecast roughly (gt_binding.few_trees), and then the best ones
  * in full. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
@@ -119,7 +119,7 @@ struct gt_forecast {
     bool asks_model; /* the model forecasts it; else the record's rate of operations does */
     double doubt;    /* how uncertain the forecast is, in natural logarithms */
     double ns;       /* the forecast */
-    double cost;     /* log(ns) and the doubt */
+    double cost;     /* log(ns) and the part of the doubt that counts */
 };
 
 /* The model's error for a record's kernel on the record's own problem. */
@@ -169,7 +169,8 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
-/* Forecasts the first `count` options in full. */
+/* Replaces the rough forecasts of the first `count` options by full ones. After that they
+ * are no longer in order. */
 void gt_forecasts_settle(struct gt_forecasts *all, int count);
 /* Adds the option as item `best`, if it may run. When there is such an item already, the
  * cheaper one of the two stays. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match_lessons.c - lessons: how far off the model is for the kernels of near records. The
+ * match_lessons.c - lessons: how far off the model is for the kernels of near records. They
+ * serve where no trees (learned.h) correct the forecast. The
  * error of a forecast is the weighted geometric mean of the lessons about its family. A
  * lesson weighs more when it is about the same point, when its problem is near, and when
  * the terms of its prediction have like parts: then the same resource binds.
@@ -45,7 +46,7 @@ static void learn(struct gt_lesson *out, struct own *own, const struct gt_lookup
     struct gt_prediction p;
     bind_own(own, l, known);
     struct gt_binding b = own->binding;
-    b.is_rough = true; /* where there are trees, the error is not asked for */
+    b.learned = NULL; /* a lesson serves where no tree corrects the forecast */
     out->predicted = gt_bind_checked(&b, out->values, NULL) == GEMMTUNE_OK &&
                      gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
     if (!out->predicted)

@@ -9,8 +9,8 @@
  *     the cheapest of these with other splits of k
  *
  * A forecast for a farther problem has a higher cost, because the model's error may differ
- * there. So has a point that was changed. A start was never measured: it gets the error of
- * its family's records, and must beat measured kernels by a margin.
+ * there. So has a point that was changed. A start was never measured: without trees it gets
+ * the error of its family's records, and it must beat measured kernels by a margin.
  */
 #include "runtime/match_inside.h"
 
@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum {
-    SPLIT_MAX = 8,  /* options that get other splits of k */
+    SPLIT_MAX = 8,  /* options that get other splits of k; walks find them for others */
     ADAPT_MAX = 32, /* near records that may not run as they are, and are adapted */
 };
 
@@ -30,7 +30,8 @@ static const double cost_distance = 0.03; /* a factor of two in m, n or k */
 static const double cost_split = 0.04;    /* another split of k */
 static const double cost_adapt = 0.04;    /* other values of adaptable parameters */
 static const double cost_start = 0.12;    /* never measured; no step costs more */
-/* The share of these costs where trees have learned the model's errors (learned.h). */
+/* The share of these costs where trees have learned the model's errors (learned.h). None,
+ * half and all of them chose worse for drawn problems. */
 static const double beside_trees = 0.25;
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
@@ -96,8 +97,11 @@ void gt_forecasts_settle(struct gt_forecasts *all, int count) {
         struct gt_forecast *o = &all->item[i];
         if (!o->asks_model || !gt_forecasts_fit(all, o, NULL))
             continue;
-        all->fit.binding.is_rough = false;
-        o->ns = fmax(ns_by_model(all, o), 1);
+        all->fit.binding.few_trees = false;
+        const double ns = ns_by_model(all, o);
+        if (ns <= 0)
+            continue;
+        o->ns = fmax(ns, 1);
         o->cost = cost_of(all, o);
     }
 }
@@ -115,6 +119,7 @@ static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
     struct gt_forecast *new = &all->item[all->count++];
     *new = *o;
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
+    new->asks_model = ns > 0;
     new->doubt = ns > 0 ? o->doubt : cost_unpredicted * o->from->distance;
     new->cost = cost_of(all, new);
     return true;

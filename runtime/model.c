@@ -495,7 +495,7 @@ static void correct(struct gt_prediction *p, const struct gt_binding *b,
         return;
     gt_learned_inputs(x, b, facts, p);
     const int trees =
-        b->is_rough && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
+        b->few_trees && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
     p->learned = gt_learned_factor(l->node, trees, x, p->ns, p->least_ns);
     p->ns *= p->learned;
 }

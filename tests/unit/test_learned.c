@@ -216,13 +216,16 @@ static void test_a_rough_forecast(void **state) {
     assert_true(gt_model_predict_facts(&plain, &facts, &device, &gt_costs_h200, NULL));
     gt_learned_inputs(x, &b, &facts, &plain);
     assert_true(b.learned->trees > GT_LEARNED_ROUGH);
+    double factor[2];
     for (int rough = 0; rough < 2; rough++) {
         const int trees = rough ? GT_LEARNED_ROUGH : b.learned->trees;
-        b.is_rough = rough;
+        b.few_trees = rough;
         assert_true(gt_model_predict(&p, &b, &device, NULL));
         assert_near(p.learned,
                     gt_learned_factor(b.learned->node, trees, x, plain.ns, plain.least_ns));
+        factor[rough] = p.learned;
     }
+    assert_true(fabs(factor[0] - factor[1]) > 1e-4);
 }
 
 /* ---- learning ---- */

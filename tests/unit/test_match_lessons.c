@@ -147,9 +147,10 @@ static void test_single_for_batch(void **state) {
 
 /* ---- lessons ------------------------------------------------------------------------- */
 
+static struct gt_forecasts all;
+
 /* The model's error for the record's point on the problem. */
 static double error_on(const char *problem, const struct gt_known *known, size_t count) {
-    static struct gt_forecasts all;
     struct gt_near near[GT_NEAR_MAX];
     const struct gt_snapshot s = {.families = families, .known = known, .count = count};
     const gemmtune_problem p = problem_of(problem);
@@ -159,14 +160,18 @@ static double error_on(const char *problem, const struct gt_known *known, size_t
     for (size_t i = 0; i < count; i++)
         assert_true(gt_near_classify(&near[i], &l, &known[i]));
     all.lookup = &l;
+    all.bases = 0;
     gt_forecasts_learn(&all, near, count);
     const struct gt_point point = known_point(known);
     assert_int_equal(gt_model_explain(&prediction, known->family, &h200, &p, &point, NULL),
                      GEMMTUNE_OK);
-    const struct gt_forecast o = {.family = known->family, .kind = -1};
+    struct gt_forecast o = {.family = known->family, .kind = -1};
+    memcpy(o.values, known->values, sizeof o.values);
+    assert_true(gt_forecasts_fit(&all, &o, NULL));
     return gt_forecast_error(&all, &o, &prediction);
 }
 
+/* The computed time, without what was learned. */
 static double predicted_ns(const char *problem, const char *family, const char *point) {
     const struct gt_known k = known_of(problem, family, point, 1);
     struct gt_prediction prediction;
@@ -174,7 +179,7 @@ static double predicted_ns(const char *problem, const char *family, const char *
     assert_int_equal(
         gt_model_explain(&prediction, k.family, &h200, &k.problem, &pairs, NULL),
         GEMMTUNE_OK);
-    return prediction.ns;
+    return gt_computed_ns(&prediction);
 }
 
 #define TILE                                                                               \
@@ -185,13 +190,55 @@ static double predicted_ns(const char *problem, const char *family, const char *
  * predicted time, and a device full of multiply-adds half of it. The lesson counts where
  * the same resource binds. */
 static void test_like_parts(void **state) {
-    static const char *const few = "f32-nn-64x64x256", *const many = "f32-nn-4096x4096x256";
+    static const char *const few = "i32-nn-64x64x256", *const many = "i32-nn-4096x4096x256";
     const struct gt_known known[] = {
         known_of(few, "multistage", TILE, 2 * predicted_ns(few, "multistage", TILE)),
         known_of(many, "multistage", TILE, predicted_ns(many, "multistage", TILE) / 2)};
     (void)state;
-    assert_true(error_on("f32-nn-128x128x256", known, 2) > 1.7);
-    assert_true(error_on("f32-nn-2048x2048x256", known, 2) < 0.6);
+    assert_true(error_on("i32-nn-128x128x256", known, 2) > 1.7);
+    assert_true(error_on("i32-nn-2048x2048x256", known, 2) < 0.6);
+}
+
+/* A record of a problem that trees know lends a batch, which they do not know, the whole
+ * error of the computation. To a problem that they know it lends nothing. */
+static void test_lessons_and_trees(void **state) {
+    static const char *const single = "f32-nn-512x512x512";
+    const struct gt_known known =
+        known_of(single, "multistage", TILE, 3 * predicted_ns(single, "multistage", TILE));
+    (void)state;
+    const double lent = error_on("f32-nn-512x512x512,batch=2", &known, 1);
+    assert_true(lent > 2.9 && lent < 3.1);
+    assert_true(error_on("f32-nn-512x512x500", &known, 1) == 1);
+}
+
+/* All options are forecast by a few trees, and then the best ones by all. */
+static void test_forecasts_in_full(void **state) {
+    enum { FULL = 24 };
+    const gemmtune_problem p = problem_of("f32-nn-1000x800x600");
+    const struct gt_known known = known_of("f32-nn-1024x768x512", "multistage", TILE, 1e5);
+    const struct gt_snapshot s = {.families = families, .known = &known, .count = 1};
+    const struct gt_lookup l = {.query = query_of(&s, &p), .model_device = h200};
+    struct gt_near near;
+    int differ = 0;
+    (void)state;
+    assert_true(gt_near_classify(&near, &l, &known));
+    all.lookup = &l;
+    gt_forecasts_make(&all, &near, 1, true);
+    assert_true(all.count > FULL);
+    for (int i = 0; i < all.count; i++) {
+        const struct gt_forecast *o = &all.item[i];
+        struct gt_prediction full, rough;
+        assert_true(gt_forecasts_fit(&all, o, NULL));
+        assert_true(gt_model_predict_fit(&rough, &all.fit, &h200));
+        all.fit.binding.few_trees = false;
+        assert_true(gt_model_predict_fit(&full, &all.fit, &h200));
+        const double expected = i < FULL ? full.ns : rough.ns;
+        assert_true(fabs(o->ns / expected - 1) < 1e-9);
+        differ += fabs(full.ns / rough.ns - 1) > 1e-3;
+        if (i > 0 && i < FULL)
+            assert_true(all.item[i - 1].cost <= o->cost);
+    }
+    assert_true(differ > all.count / 2);
 }
 
 /* ---- beside -------------------------------------------------------------------------- */
@@ -221,6 +268,8 @@ int main(void) {
         cmocka_unit_test(test_the_strict_twin_competes),
         cmocka_unit_test(test_single_for_batch),
         cmocka_unit_test(test_like_parts),
+        cmocka_unit_test(test_lessons_and_trees),
+        cmocka_unit_test(test_forecasts_in_full),
         cmocka_unit_test(test_smaller_tile),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

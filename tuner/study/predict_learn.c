@@ -19,7 +19,7 @@
 
 enum {
     TREES_MAX = 200,
-    ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees */
+    ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees; 60 lost more */
     CUTS_MAX = 63,      /* places where a question may divide the trials */
     ROWS_MIN = 20,      /* trials of a leaf */
     FAMILY_MIN = 300    /* trials of a family; fewer teach nothing */
@@ -272,7 +272,8 @@ static gt_status learn_family(struct gt_learned_trees *out,
 
 /* ---- all families ---- */
 
-/* The square of the best time of a problem over a trial's; each problem counts the same. */
+/* The square of (best time of the problem / time of the trial); each problem counts the
+ * same. */
 static void weigh(double *weight, const struct gt_model_trials *all) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double best = all->trial[i].ns, sum = 0;
@@ -388,7 +389,7 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
     if (status == GEMMTUNE_OK && !has_trees(out))
         status = gt_fail(err, GEMMTUNE_ENOTFOUND,
                          "no family has %d trials on %s that teach: single products of f32 "
-                         "or f64, on compute capability 9.0",
+                         "or f64, on compute capability 9.0 with 100 units or more",
                          FAMILY_MIN, device_key);
     out->trials = all.count;
     free(weight);
