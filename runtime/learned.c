@@ -76,3 +76,16 @@ const struct gt_learned *gt_learned_of(const struct gt_binding *b,
             return &learned_h200[i];
     return NULL;
 }
+
+void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
+                        const struct gt_facts *f) {
+    const struct gt_learned *l = b->learned;
+    float x[GT_LEARNED_MAX];
+    if (l == NULL)
+        return;
+    gt_learned_inputs(x, b, f, p);
+    const int trees =
+        b->few_trees && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
+    p->learned = gt_learned_factor(l->node, trees, x, p->ns, p->least_ns);
+    p->ns *= p->learned;
+}

@@ -105,4 +105,9 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
 double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
                          double ns, double least_ns);
 
+/* Multiplies a time that was computed by what trials of like points have taught, and writes
+ * that factor to p->learned. Without trees the prediction stays. */
+void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
+                        const struct gt_facts *f);
+
 #endif

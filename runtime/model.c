@@ -486,20 +486,6 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     return true;
 }
 
-/* Multiplies the time by what trials of like points have taught. */
-static void correct(struct gt_prediction *p, const struct gt_binding *b,
-                    const struct gt_facts *facts) {
-    const struct gt_learned *l = b->learned;
-    float x[GT_LEARNED_MAX];
-    if (l == NULL)
-        return;
-    gt_learned_inputs(x, b, facts, p);
-    const int trees =
-        b->few_trees && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
-    p->learned = gt_learned_factor(l->node, trees, x, p->ns, p->least_ns);
-    p->ns *= p->learned;
-}
-
 bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
                       const struct gt_device *d, const struct gt_compiled *compiled) {
     struct gt_facts facts;
@@ -507,7 +493,7 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
     if (!gt_facts_of(&facts, b, d) ||
         !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled))
         return false;
-    correct(out, b, &facts);
+    gt_learned_correct(out, b, &facts);
     return true;
 }
 
@@ -518,7 +504,7 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
     if (!fill_facts(&facts, &fit->binding, &fit->passes) ||
         !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL))
         return false;
-    correct(out, &fit->binding, &facts);
+    gt_learned_correct(out, &fit->binding, &facts);
     return true;
 }
 
