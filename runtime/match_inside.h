@@ -169,8 +169,8 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
-/* Replaces the rough forecasts of the first `count` options by full ones. After that they
- * are no longer in order. */
+/* Replaces the rough forecasts of the first `count` options by full ones, where there are
+ * trees. After that they are no longer in order. */
 void gt_forecasts_settle(struct gt_forecasts *all, int count);
 /* Adds the option as item `best`, if it may run. When there is such an item already, the
  * cheaper one of the two stays. */

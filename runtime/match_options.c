@@ -95,7 +95,8 @@ static double cost_of(const struct gt_forecasts *all, const struct gt_forecast *
 void gt_forecasts_settle(struct gt_forecasts *all, int count) {
     for (int i = 0; i < count; i++) {
         struct gt_forecast *o = &all->item[i];
-        if (!o->asks_model || !gt_forecasts_fit(all, o, NULL))
+        if (!o->asks_model || !gt_forecasts_fit(all, o, NULL) ||
+            all->fit.binding.learned == NULL)
             continue;
         all->fit.binding.few_trees = false;
         const double ns = ns_by_model(all, o);
