@@ -6,7 +6,6 @@
 #include "runtime/learned.h"
 
 #include "core/problem.h"
-#include "runtime/match.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -57,33 +56,40 @@ static void test_a_factor(void **state) {
     assert_near(gt_learned_factor(half, 0, x, 100, 100), 1);
 }
 
+/* Binds the family's default point on the problem, and writes what is computed for it and
+ * what trees are asked. */
+static void ask_default(struct gt_binding *b, struct gt_prediction *plain,
+                        float x[GT_LEARNED_MAX], const char *family, const char *problem) {
+    const struct gt_family *f = gt_families_find(families, family);
+    struct gt_facts facts;
+    struct gt_point point;
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_read_name(&p, problem, NULL), GEMMTUNE_OK);
+    gt_family_default(f, &point);
+    gt_bind_problem(b, f, &device, &p);
+    assert_int_equal(gt_bind_point(b, &point, NULL), GEMMTUNE_OK);
+    assert_true(gt_facts_of(&facts, b, &device));
+    assert_true(gt_model_predict_facts(plain, &facts, &device, &gt_costs_h200, NULL));
+    gt_learned_inputs(x, b, &facts, plain);
+}
+
 /* Nothing that a tree is asked about is infinite, also without k. */
 static void test_inputs(void **state) {
     const char *const problems[] = {"f32-nn-1x1x1", "f32-tt-1x7x0", "f64-nn-33x1x4000"};
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-        const struct gt_family *f = gt_families_find(families, "coalesced");
         float x[GT_LEARNED_MAX];
         struct gt_binding b;
-        struct gt_facts facts;
-        struct gt_prediction out;
-        struct gt_point point;
-        gemmtune_problem p;
-        assert_int_equal(gt_problem_read_name(&p, problems[i], NULL), GEMMTUNE_OK);
-        gt_family_default(f, &point);
-        gt_bind_problem(&b, f, &device, &p);
-        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-        assert_true(gt_facts_of(&facts, &b, &device));
-        assert_true(gt_model_predict_facts(&out, &facts, &device, &gt_costs_h200, NULL));
-        gt_learned_inputs(x, &b, &facts, &out);
-        for (int j = 0; j < GT_LEARNED_COMMON + f->param_count; j++)
+        struct gt_prediction plain;
+        ask_default(&b, &plain, x, "coalesced", problems[i]);
+        for (int j = 0; j < GT_LEARNED_COMMON + b.family->param_count; j++)
             assert_true(isfinite(x[j]));
     }
 }
 
 /* ---- the shipped trees ---- */
 
-static const struct gt_learned *trees_on(const char *family, const char *problem, int cc,
+static const struct gt_learned *trees_of(const char *family, const char *problem, int cc,
                                          int units) {
     struct gt_device d = device;
     struct gt_binding b;
@@ -93,10 +99,6 @@ static const struct gt_learned *trees_on(const char *family, const char *problem
     assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
     gt_bind_problem(&b, gt_families_find(families, family), &d, &p);
     return b.learned;
-}
-
-static const struct gt_learned *trees_of(const char *family, const char *problem, int cc) {
-    return trees_on(family, problem, cc, 132);
 }
 
 /* Returns the nodes of the tree, which asks about inputs below `inputs` only. */
@@ -120,7 +122,7 @@ static void test_the_shipped_trees(void **state) {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const bool f64_only = strcmp(known[i], "dmma") == 0;
         const char *problem = f64_only ? "f64-nn-9x9x9" : "f32-nn-9x9x9";
-        const struct gt_learned *trees = trees_of(known[i], problem, 90);
+        const struct gt_learned *trees = trees_of(known[i], problem, 90, 132);
         const struct gt_family *f = gt_families_find(families, known[i]);
         assert_non_null(trees);
         assert_true(trees->trees > 0);
@@ -133,88 +135,31 @@ static void test_the_shipped_trees(void **state) {
 static void test_what_is_not_known(void **state) {
     static const struct {
         const char *family, *problem;
-        int cc;
+        int cc, units;
     } rows[] = {
-        {"multistage", "f32-nn-9x9x9", 80},         /* another architecture */
-        {"multistage", "i32-nn-9x9x9", 90},         /* other types */
-        {"multistage", "f32-nn-9x9x9,batch=3", 90}, /* a batch */
-        {"multistage", "f32-nn-9x9x9,epi=bias", 90},
-        {"multistage", "f32-nn-3424x3424x3424", 90}, /* too large */
-        {"tile", "f32-nn-9x9x9", 90},
+        {"multistage", "f32-nn-9x9x9", 80, 132},         /* another architecture */
+        {"multistage", "f32-nn-9x9x9", 90, 60},          /* a slice of a GPU */
+        {"multistage", "i32-nn-9x9x9", 90, 132},         /* other types */
+        {"multistage", "f32-nn-9x9x9,batch=3", 90, 132}, /* a batch */
+        {"multistage", "f32-nn-9x9x9,epi=bias", 90, 132},
+        {"multistage", "f32-nn-3424x3424x3424", 90, 132}, /* too large */
+        {"tile", "f32-nn-9x9x9", 90, 132},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_null(trees_of(rows[i].family, rows[i].problem, rows[i].cc));
-    /* a slice of a GPU */
-    assert_non_null(trees_on("multistage", "f32-nn-9x9x9", 90, 100));
-    assert_null(trees_on("multistage", "f32-nn-9x9x9", 90, 60));
+        assert_null(trees_of(rows[i].family, rows[i].problem, rows[i].cc, rows[i].units));
+    assert_non_null(trees_of("multistage", "f32-nn-9x9x9", 90, 100));
 }
 
-/* ---- a lookup with trees ---- */
-
-/* The answer for a problem beside one that the default point of the family took `ns` for,
- * in words. */
-static void answer_beside(char why[320], const char *tuned, const char *asked, double ns) {
-    struct gt_choice choice;
-    struct gt_known known = {.verified = true, .median_ns = ns};
-    gemmtune_problem p;
-    struct gt_point point;
-    known.family = gt_families_find(families, "multistage");
-    assert_int_equal(gt_problem_from_name(&known.problem, tuned, NULL), GEMMTUNE_OK);
-    gt_family_default(known.family, &point);
-    assert_int_equal(gt_point_values(known.values, known.family, &point, NULL),
-                     GEMMTUNE_OK);
-    (void)snprintf(known.problem_name, sizeof known.problem_name, "%s", tuned);
-    (void)snprintf(known.device_key, sizeof known.device_key, "card");
-    (void)snprintf(known.arch, sizeof known.arch, "%s", device.arch);
-    const struct gt_snapshot s = {families, &known, 1, NULL};
-    assert_int_equal(gt_problem_from_name(&p, asked, NULL), GEMMTUNE_OK);
-    const struct gt_query query = {.snapshot = &s,
-                                   .device = &device,
-                                   .device_key = "card",
-                                   .problem = &p,
-                                   .worst = GEMMTUNE_MATCH_DEFAULT,
-                                   .workspace_max = SIZE_MAX,
-                                   .pointer_align = 16};
-    assert_int_equal(gt_match(&choice, &query, NULL), GEMMTUNE_OK);
-    (void)snprintf(why, 320, "%s", choice.why);
-}
-
-/* The time of one near kernel says nothing beside trees, and everything without them. */
-static void test_a_lookup(void **state) {
-    static const struct {
-        const char *tuned, *asked;
-        bool same;
-    } rows[] = {{"f32-nn-512x512x500", "f32-nn-512x512x512", true},
-                {"i32-nn-512x512x500", "i32-nn-512x512x512", false}};
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char quick[320], slow[320];
-        answer_beside(quick, rows[i].tuned, rows[i].asked, 10000);
-        answer_beside(slow, rows[i].tuned, rows[i].asked, 500000);
-        assert_non_null(strstr(quick, "forecast"));
-        assert_int_equal(strcmp(quick, slow) == 0, rows[i].same);
-    }
-}
+/* ---- a rough forecast ---- */
 
 /* A rough forecast takes the first trees of the family. */
 static void test_a_rough_forecast(void **state) {
-    const struct gt_family *f = gt_families_find(families, "multistage");
     float x[GT_LEARNED_MAX];
     struct gt_binding b;
-    struct gt_facts facts;
     struct gt_prediction plain, p;
-    struct gt_point point;
-    gemmtune_problem problem;
     (void)state;
-    assert_int_equal(gt_problem_from_name(&problem, "f32-nn-500x300x200", NULL),
-                     GEMMTUNE_OK);
-    gt_family_default(f, &point);
-    gt_bind_problem(&b, f, &device, &problem);
-    assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-    assert_true(gt_facts_of(&facts, &b, &device));
-    assert_true(gt_model_predict_facts(&plain, &facts, &device, &gt_costs_h200, NULL));
-    gt_learned_inputs(x, &b, &facts, &plain);
+    ask_default(&b, &plain, x, "multistage", "f32-nn-500x300x200");
     assert_true(b.learned->trees > GT_LEARNED_ROUGH);
     double factor[2];
     for (int rough = 0; rough < 2; rough++) {
@@ -319,7 +264,6 @@ int main(void) {
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_the_shipped_trees),
         cmocka_unit_test(test_what_is_not_known),
-        cmocka_unit_test(test_a_lookup),
         cmocka_unit_test(test_a_rough_forecast),
         cmocka_unit_test(test_learning),
     };

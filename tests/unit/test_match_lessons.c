@@ -211,6 +211,24 @@ static void test_lessons_and_trees(void **state) {
     assert_true(error_on("f32-nn-512x512x500", &known, 1) == 1);
 }
 
+/* The time of one near kernel says nothing beside trees, and everything without them. */
+static void test_a_time_beside_trees(void **state) {
+    static const struct {
+        const char *tuned, *asked;
+        bool same;
+    } rows[] = {{"f32-nn-512x512x500", "f32-nn-512x512x512", true},
+                {"i32-nn-512x512x500", "i32-nn-512x512x512", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_known quick = known_of(rows[i].tuned, "multistage", TILE, 10000),
+                              slow = known_of(rows[i].tuned, "multistage", TILE, 500000);
+        const struct gt_choice a = answer(rows[i].asked, &quick, 1),
+                               b = answer(rows[i].asked, &slow, 1);
+        assert_non_null(strstr(a.why, "forecast"));
+        assert_int_equal(strcmp(a.why, b.why) == 0, rows[i].same);
+    }
+}
+
 /* All options are forecast by a few trees, and then the best ones by all. */
 static void test_forecasts_in_full(void **state) {
     enum { FULL = 24 };
@@ -269,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_single_for_batch),
         cmocka_unit_test(test_like_parts),
         cmocka_unit_test(test_lessons_and_trees),
+        cmocka_unit_test(test_a_time_beside_trees),
         cmocka_unit_test(test_forecasts_in_full),
         cmocka_unit_test(test_smaller_tile),
     };
