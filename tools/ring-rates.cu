@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring-rates - what one slab's turn of a ring costs on sm_90, where the family wgmma has one:
- * a thread has boxes of bf16 copied to the stages in shared memory, and warpgroups multiply
- * them. The same loop runs with both sides, with copies alone and with products alone, and
- * with one or two teams that take slabs in turns. The time of a slab is a slope: that of 1024
- * slabs more. The rows lie in the L2 cache, or with "far" each slab of X is new and comes from
- * device memory. docs/notes/kernels-tried.md draws on it.
+ * ring-rates - what one slab's turn of a ring costs on sm_90, where the family wgmma has
+ * one: a thread has boxes of bf16 copied to the stages in shared memory, and warpgroups
+ * multiply them. The same loop runs with both sides, with copies alone and with products
+ * alone, and with one or two teams that take slabs in turns. The time of a slab is a slope:
+ * that of 1024 slabs more. The rows lie in the L2 cache, or with "far" each slab of X is
+ * new and comes from device memory. docs/notes/kernels-tried.md draws on it.
  *
  *     nvcc -O3 -gencode arch=compute_90a,code=sm_90a -I templates/common -o ring-rates \
  *         tools/ring-rates.cu && ./ring-rates
@@ -50,8 +50,8 @@ template <int N> __device__ void multiply(float *sums, tile x, tile y) {
 #endif
 
 /* A tile of 64 x N. COPIES, PRODUCTS: whether that side does its work, or only arrives.
- * TEAMS: warpgroups that take slabs in turns. RUNNING: slabs of a team that may be unfinished
- * when it waits for the next one. */
+ * TEAMS: warpgroups that take slabs in turns. RUNNING: slabs of a team that may be
+ * unfinished when it waits for the next one. */
 template <int N, int STAGES, int TEAMS, int RUNNING, bool COPIES, bool PRODUCTS>
 __global__ void __launch_bounds__(128 * TEAMS + 128, 1)
     turns(float *out, int slabs, int around, const __grid_constant__ gt_tensor_map map_x,
@@ -177,7 +177,8 @@ static float slab_ns(int blocks, int around) {
 template <int N, int STAGES, int TEAMS, int RUNNING> static void measure() {
     for (int blocks = BLOCKS; blocks >= 16; blocks /= 8)
         std::printf("64 x %-3d %2d stages, %d teams, %d running, %3d blocks: both %6.1f "
-                    "ns, far %6.1f, copies %6.1f, far %6.1f, products %6.1f, neither %6.1f\n",
+                    "ns, far %6.1f, copies %6.1f, far %6.1f, products %6.1f, "
+                    "neither %6.1f\n",
                     N, STAGES, TEAMS, RUNNING, blocks,
                     slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, NEAR),
                     slab_ns<N, STAGES, TEAMS, RUNNING, true, true>(blocks, MORE),

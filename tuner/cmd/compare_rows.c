@@ -36,8 +36,9 @@ static void set_ratios(struct gt_compare_row *r) {
 
 /* ---- tuned ---- */
 
-/* The computed time of a tuned kernel; 0 when there is no prediction. What was learned is
- * left out: trees know one architecture, and would move one side alone. */
+/* The time that the model computes for a tuned kernel; 0 when there is no prediction. The
+ * correction by trees is left out: they know one architecture, and would move one side
+ * alone. */
 static double predict_tuned(const struct gt_comparison *c, const struct gt_compare_side *s,
                             const struct gt_view_row *r, const gemmtune_problem *p) {
     struct gt_point point;
