@@ -4,6 +4,7 @@
 
 #include "runtime/model.h"
 #include "tuner/base/best.h"
+#include "tuner/base/parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,6 +147,24 @@ static void look_for_the_best(struct gt_outlook *o, int space) {
         climb(o, (struct gt_pick){space, start[i].index});
 }
 
+struct looking {
+    struct gt_outlook *outlook;
+    const gemmtune_problem *problem;
+};
+
+static void look_into(void *user, int thread, int64_t first, int64_t end) {
+    const struct looking *l = user;
+    struct gt_outlook *const o = l->outlook;
+    (void)thread;
+    for (int i = (int)first; i < end; i++) {
+        const struct gt_space *const s = &o->space[i];
+        if (!s->family->has_shape || !(o->ns[i] = calloc(s->count + 1, sizeof **o->ns)))
+            continue;
+        gt_bind_problem(&o->bound[i], s->family, o->device, l->problem);
+        look_for_the_best(o, i);
+    }
+}
+
 void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
                      const struct gt_device *d, const gemmtune_problem *p) {
     const size_t room = (size_t)spaces + 1;
@@ -154,12 +173,9 @@ void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int s
                                .device = d,
                                .space = space,
                                .spaces = spaces};
-    for (int i = 0; out->ns && out->bound && i < spaces; i++)
-        if (space[i].family->has_shape &&
-            (out->ns[i] = calloc(space[i].count + 1, sizeof **out->ns))) {
-            gt_bind_problem(&out->bound[i], space[i].family, d, p);
-            look_for_the_best(out, i);
-        }
+    struct looking l = {out, p};
+    if (out->ns && out->bound)
+        gt_parallel(look_into, &l, spaces);
 }
 
 void gt_outlook_clear(struct gt_outlook *o) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spaces.c - makes the spaces that a search of one problem looks through. */
+#include "tuner/base/parallel.h"
 #include "tuner/tune/tune.h"
 
 #include <stdio.h>
@@ -28,31 +29,73 @@ static void add_untried(struct gt_err *untried, const struct gt_err *why) {
              len > 0 ? "; " : "not tried: ", why->line);
 }
 
+/* The space of a family, while those of all families are made side by side. */
+struct made {
+    const struct gt_family *family;
+    struct gt_space space;
+    gt_status status;
+    struct gt_err why;
+};
+
+struct making {
+    struct made *made;
+    const struct gt_device *device;
+    const gemmtune_problem *problem;
+};
+
+static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
+    const struct making *m = user;
+    (void)thread;
+    for (struct made *x = m->made + first; x < m->made + end; x++)
+        x->status = gt_space_create(&x->space, x->family, m->device, m->problem, &x->why);
+}
+
+/* Lists the families to try. */
+static size_t list_families(struct made *out, const struct gt_tuner *t,
+                            const gemmtune_problem *p) {
+    size_t n = 0;
+    for (size_t i = 0; i < gt_families_count(t->families); i++) {
+        const struct gt_family *f = gt_families_at(t->families, i);
+        if (gt_tune_wants(t, f) && gt_family_serves(f, &t->device, p, NULL))
+            out[n++].family = f;
+    }
+    return n;
+}
+
+/* Hands the spaces over, up to the first failure that is not the family's own fault. */
+static gt_status collect(struct gt_space *space, int *spaces, struct gt_err *untried,
+                         struct made *made, size_t count, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct made *const x = &made[i];
+        if (x->status == GEMMTUNE_OK)
+            space[(*spaces)++] = x->space;
+        else if (x->status == GEMMTUNE_EINVAL)
+            add_untried(untried, &x->why);
+        else if (status == GEMMTUNE_OK)
+            status = gt_fail(err, x->status, "%s", x->why.line);
+    }
+    return status;
+}
+
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
                          struct gt_err *err) {
-    struct gt_err why;
-    const size_t count = gt_families_count(t->families);
-    struct gt_space *space = calloc(count + 1, sizeof *space);
-    gt_status status =
-        space ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
+    const size_t room = gt_families_count(t->families) + 1;
+    struct gt_space *space = calloc(room, sizeof *space);
+    struct made *made = calloc(room, sizeof *made);
+    gt_status status = GEMMTUNE_OK;
     int n = 0;
     untried->line[0] = '\0';
-    for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        const struct gt_family *f = gt_families_at(t->families, i);
-        if (!gt_tune_wants(t, f) || !gt_family_serves(f, &t->device, p, NULL))
-            continue;
-        status = gt_space_create(&space[n], f, &t->device, p, &why);
-        if (status == GEMMTUNE_OK)
-            n++;
-        /* the fault is the family's: go on with the others */
-        if (status == GEMMTUNE_EINVAL) {
-            add_untried(untried, &why);
-            status = GEMMTUNE_OK;
-        } else if (status != GEMMTUNE_OK && err != NULL) {
-            *err = why;
-        }
+    if (space == NULL || made == NULL) {
+        status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
+    } else {
+        struct making m = {made, &t->device, p};
+        const size_t count = list_families(made, t, p);
+        gt_parallel(make_spaces, &m, (int64_t)count);
+        status = collect(space, &n, untried, made, count, err);
     }
+    free(made);
     if (status == GEMMTUNE_OK && n == 0 && untried->line[0] != '\0')
         status = gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     if (status == GEMMTUNE_OK && n == 0)
