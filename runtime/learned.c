@@ -15,6 +15,16 @@ enum { LEARNED_CC = 90, UNITS_MIN = 100 };
  * the power limit of a device, above all. */
 static const double learned_volume = 4e10;
 
+/* Types whose trials teach. Of tf32, i8 and the floats of 8 bits there are too few. */
+static const char *const learned_types[] = {"f32", "f64", "f16", "bf16"};
+
+static bool is_learned_type(const struct gt_dtype *t) {
+    for (size_t i = 0; i < sizeof learned_types / sizeof *learned_types; i++)
+        if (t != NULL && strcmp(t->name, learned_types[i]) == 0)
+            return true;
+    return false;
+}
+
 static double filled(int64_t size, int64_t tile) {
     const double tiles = ceil((double)size / (double)tile);
     return tiles > 0 ? (double)size / (tiles * (double)tile) : 1;
@@ -63,8 +73,7 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
     const bool is_built_in = b->family->derive_all != NULL;
     return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
            volume <= learned_volume && !b->is_batch && b->epilogue == NULL &&
-           b->dtype != NULL &&
-           (strcmp(b->dtype->name, "f32") == 0 || strcmp(b->dtype->name, "f64") == 0);
+           is_learned_type(b->dtype);
 }
 
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,

@@ -83,9 +83,9 @@ struct gt_learned {
     const struct gt_learned_node *node;
 };
 
-/* Whether trials of the bound problem teach: f32 and f64 on GPUs of compute capability 9.0
- * with 100 units or more, single products of at most 4e10 multiplications without an
- * epilogue, by a built-in family. */
+/* Whether trials of the bound problem teach: f32, f64, f16 and bf16 on GPUs of compute
+ * capability 9.0 with 100 units or more, single products of at most 4e10 multiplications
+ * without an epilogue, by a built-in family. */
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 
 /* The trees that know the bound problem's kernels, or NULL. */

@@ -18,12 +18,12 @@
 enum { SETTLED = 24 };
 
 /* Whether anything else is preferred: a kernel of a family for comparison, or a start of a
- * rung of the ladder, which was not measured. The model flatters such kernels on small
- * problems, of which it sees mostly the launch: an H200 took 2.5 to 3.6 times the winner's
- * time with the textbook kernel wherever it was measured in the finals. */
+ * rung of the ladder, which was not measured. The model alone flatters such kernels on
+ * small problems, of which it sees mostly the launch: an H200 took 2.5 to 3.6 times the
+ * winner's time with the textbook kernel. Trees know them like any other kernel. */
 static bool is_last_resort(const struct gt_forecast *o) {
-    return o->family->role != GT_ROLE_NONE ||
-           (o->from == NULL && o->family->rung_count > 0);
+    return !o->has_trees && (o->family->role != GT_ROLE_NONE ||
+                             (o->from == NULL && o->family->rung_count > 0));
 }
 
 /* Best first. */

@@ -117,6 +117,7 @@ struct gt_forecast {
     int start;       /* index in the family; start_count: its default point */
     int kind;        /* of the lessons about its point before it was changed; -1: none */
     bool asks_model; /* the model forecasts it; else the record's rate of operations does */
+    bool has_trees;  /* trees correct that forecast (learned.h) */
     double doubt;    /* how uncertain the forecast is, in natural logarithms */
     double ns;       /* the forecast */
     double cost;     /* log(ns) and the part of the doubt that counts */

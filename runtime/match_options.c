@@ -86,24 +86,21 @@ static double ns_by_model(const struct gt_forecasts *all, const struct gt_foreca
                : 0;
 }
 
-/* The cost of the option that was fitted last. */
-static double cost_of(const struct gt_forecasts *all, const struct gt_forecast *o) {
-    const bool has_trees = o->asks_model && all->fit.binding.learned != NULL;
-    return log(o->ns) + (has_trees ? beside_trees : 1) * o->doubt;
+static double cost_of(const struct gt_forecast *o) {
+    return log(o->ns) + (o->has_trees ? beside_trees : 1) * o->doubt;
 }
 
 void gt_forecasts_settle(struct gt_forecasts *all, int count) {
     for (int i = 0; i < count; i++) {
         struct gt_forecast *o = &all->item[i];
-        if (!o->asks_model || !gt_forecasts_fit(all, o, NULL) ||
-            all->fit.binding.learned == NULL)
+        if (!o->has_trees || !gt_forecasts_fit(all, o, NULL))
             continue;
         all->fit.binding.few_trees = false;
         const double ns = ns_by_model(all, o);
         if (ns <= 0)
             continue;
         o->ns = fmax(ns, 1);
-        o->cost = cost_of(all, o);
+        o->cost = cost_of(o);
     }
 }
 
@@ -121,8 +118,9 @@ static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
     *new = *o;
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
     new->asks_model = ns > 0;
+    new->has_trees = ns > 0 && all->fit.binding.learned != NULL;
     new->doubt = ns > 0 ? o->doubt : cost_unpredicted * o->from->distance;
-    new->cost = cost_of(all, new);
+    new->cost = cost_of(new);
     return true;
 }
 

@@ -116,14 +116,21 @@ static int check_tree(const struct gt_learned_node *n, int inputs) {
 
 /* A family whose parameters have changed has no trees any more: they are learned anew. */
 static void test_the_shipped_trees(void **state) {
-    static const char *const known[] = {"block",  "coalesced",  "column", "dmma",
-                                        "skinny", "multistage", "tma"};
+    static const struct {
+        const char *family, *problem;
+    } known[] = {
+        {"block", "f32-nn-9x9x9"},  {"coalesced", "f32-nn-9x9x9"},
+        {"column", "f64-nn-9x9x9"}, {"dmma", "f64-nn-9x9x9"},
+        {"mma", "f16-nn-9x9x9"},    {"multistage", "f32-nn-9x9x9"},
+        {"naive", "f32-nn-9x9x9"},  {"skinny", "bf16-nn-9x9x9"},
+        {"tile", "bf16-nn-9x9x9"},  {"tma", "f32-nn-9x9x9"},
+        {"wgmma", "bf16-nn-9x9x9"},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const bool f64_only = strcmp(known[i], "dmma") == 0;
-        const char *problem = f64_only ? "f64-nn-9x9x9" : "f32-nn-9x9x9";
-        const struct gt_learned *trees = trees_of(known[i], problem, 90, 132);
-        const struct gt_family *f = gt_families_find(families, known[i]);
+        const struct gt_learned *trees =
+            trees_of(known[i].family, known[i].problem, 90, 132);
+        const struct gt_family *f = gt_families_find(families, known[i].family);
         assert_non_null(trees);
         assert_true(trees->trees > 0);
         for (int t = 0; t < trees->trees; t++)
@@ -143,7 +150,8 @@ static void test_what_is_not_known(void **state) {
         {"multistage", "f32-nn-9x9x9,batch=3", 90, 132}, /* a batch */
         {"multistage", "f32-nn-9x9x9,epi=bias", 90, 132},
         {"multistage", "f32-nn-3424x3424x3424", 90, 132}, /* too large */
-        {"tile", "f32-nn-9x9x9", 90, 132},
+        {"wgmma", "e4m3@fast-tn-9x9x9", 90, 132},
+        {"triple", "f32@split-nn-9x9x9", 90, 132},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

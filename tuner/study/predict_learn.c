@@ -253,7 +253,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
     const size_t trees = fair < TREES_MAX ? fair : TREES_MAX;
     out->family = family;
     out->count = 0;
-    if (status == GEMMTUNE_OK && family->role == GT_ROLE_NONE && l.rows >= FAMILY_MIN) {
+    if (status == GEMMTUNE_OK && l.rows >= FAMILY_MIN) {
         out->node = calloc(trees * GT_LEARNED_NODES, sizeof *out->node);
         sorted = calloc(l.rows, sizeof *sorted);
         if (out->node == NULL || sorted == NULL)
@@ -310,8 +310,8 @@ static bool choose(double loss[2], const struct gt_learning *l,
         const double forecast[2] = {t->plain_ns, t->plain_ns * factor};
         best = fmin(best, t->ns);
         for (int w = 0; w < 2; w++)
-            if (t->family->role == GT_ROLE_NONE && t->plain_ns > 0 &&
-                forecast[w] < least[w]) {
+            if ((t->family->role == GT_ROLE_NONE || (w == 1 && trees != NULL)) &&
+                t->plain_ns > 0 && forecast[w] < least[w]) {
                 least[w] = forecast[w];
                 loss[w] = t->ns;
             }
