@@ -49,4 +49,13 @@ sql "$db" "UPDATE record SET measured_ms = 9007199254740991"
 again "an absurd moment" tuned - --family naive,tile --effort quick --again "$problem"
 [ "$(sql "$db" "SELECT max(measured_ms) FROM record")" -lt 9007199254740991 ]
 is "an absurd moment: replaced" $? 0
+
+# Trials alone are stored, and choose no winner. A search that follows need not repeat them.
+third=f32-nn-20x20x16
+again "trials only" tried 0 --family naive --effort quick --trials-only "$third"
+is "trials only: no record" "$(sql "$db" "SELECT count(*) FROM record JOIN subject ON subject.id = subject
+    WHERE problem = '$third'")" 0
+again "decided later" tuned - --family naive --effort quick "$third"
+again "trials of what was tuned" "tuned before" 1 --family naive --effort quick --trials-only "$third"
+is "its question is kept" "$(sql "$db" "SELECT count(*) FROM tuning WHERE problem = '$third'")" 1
 exit "$bad"

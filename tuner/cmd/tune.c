@@ -51,6 +51,10 @@ static const struct gt_option options[] = {
      "count points, estimate time and memory; run nothing", 0, 0},
     {"again", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, again), NULL,
      "search problems again that were tuned with at least this effort", 0, 0},
+    {"trials-only", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, trials_only), NULL,
+     "store trials and choose no winner: half of the time of a quick effort, for predict "
+     "--learn",
+     0, 0},
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
     GT_OPTION_CSV(struct gt_tune_values),
@@ -169,6 +173,7 @@ int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
     t->only = &v->families;
     t->seed = (uint64_t)v->seed;
     t->strict = v->budget > 0;
+    t->trials_only = v->trials_only;
     return gt_session_choose(t, &how);
 }
 

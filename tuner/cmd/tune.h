@@ -12,7 +12,7 @@ struct gt_tune_values {
     struct gt_texts families, templates;
     double budget, timeout;
     int64_t seed, jobs;
-    bool dry_run, again, quiet;
+    bool dry_run, again, trials_only, quiet;
     struct gt_format format;
 };
 

@@ -30,6 +30,7 @@ static const char *status_of(const struct gt_tune_result *r) {
     return r->error[0] != '\0' ? r->error
            : r->before         ? "tuned before"
            : r->winners > 0    ? "tuned"
+           : r->undecided      ? "tried"
                                : "stopped";
 }
 
@@ -83,7 +84,7 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("failures", "failed", TAIL, 4, gt_cell_filled(r->failures),                          \
       "failed trials, by outcome")                                                         \
     X("status", "status", TAIL, 0, status_of(r->result),                                   \
-      "tuned, tuned before, stopped, or the reason why there is no winner")                \
+      "tuned, tuned before, tried (--trials-only), stopped, or why there is no winner")    \
     X("seconds", NULL, COUNT, 0, rounded(r->result->seconds, 3), "time for the problem")   \
     X("points_per_s", NULL, COUNT, 0,                                                      \
       rounded((double)r->result->fresh / r->result->seconds, 2), "new trials a second")    \

@@ -37,6 +37,8 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
     const size_t room = sizeof line - (size_t)n;
     if (r->error[0])
         snprintf(rest, room, "%s", r->error);
+    else if (r->undecided)
+        snprintf(rest, room, "%zu trials (%zu new)", r->trials, r->fresh);
     else if (r->winners == 0)
         snprintf(rest, room, "stopped after %zu trials", r->trials);
     else if (r->before)
@@ -141,13 +143,17 @@ static void say_use(const struct run *run) {
             percent * use.compile_wait_s);
 }
 
+/* Its winner is known, or its trials are all that was asked for. */
+static bool has_ended_well(const struct gt_tune_result *r) {
+    return r->reached && (r->winners > 0 || r->undecided) && r->error[0] == '\0';
+}
+
 static int verdict(const struct run *run) {
     const int worst = run->code > GT_EXIT_FAILURE ? run->code : GT_EXIT_FAILURE;
     if (gt_session_stop)
         return GT_EXIT_STOPPED;
     for (size_t i = 0; i < run->r->sweep->count; i++)
-        if (!run->result[i].reached || run->result[i].winners == 0 ||
-            run->result[i].error[0] != '\0')
+        if (!has_ended_well(&run->result[i]))
             return worst;
     return GT_EXIT_OK;
 }

@@ -64,10 +64,11 @@ static gt_status search_and_decide(struct task *s, struct gt_err *err) {
     const gt_status status = search(s, err);
     if (status == GEMMTUNE_OK && !*s->t->stop)
         gt_ahead_compile(&s->t->ahead, s->t);
+    s->result->undecided = s->t->trials_only && s->finals.count > 0 && !*s->t->stop;
+    if (status != GEMMTUNE_OK || s->result->undecided)
+        return status;
     say_finals(s);
-    return status != GEMMTUNE_OK
-               ? status
-               : gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
+    return gt_finals_decide(s->result, &s->finals, s->t, s->item, err);
 }
 
 /* A failure of the database ends the run. Any other failure ends only this problem. */

@@ -69,6 +69,7 @@ struct gt_tuner {
     struct gt_err untried; /* the last line about families that cannot be counted */
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
+    bool trials_only;         /* choose no winner */
     volatile const int *stop; /* a signal sets it: finish the trial, save, end */
 };
 
@@ -87,6 +88,7 @@ enum {
 struct gt_tune_result {
     char error[512];        /* the reason when it was not tuned, or "" */
     bool before;            /* it was not searched, because it had been tuned before */
+    bool undecided;         /* trials_only: there are trials, and no finals */
     bool reached;           /* the run came to it */
     size_t trials, fresh;   /* with a known outcome; measured by this run */
     size_t tried_elsewhere; /* points that another process was trying */
