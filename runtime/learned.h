@@ -21,6 +21,7 @@
  * binding `b`, facts `f` and a prediction `p`. */
 #define GT_LEARNED_LIST(X)                                                                 \
     X(b->value[GT_IN_SIZEOF_ACC], "bytes of a sum")                                        \
+    X(b->value[GT_IN_SIZEOF_A], "bytes of an element of A")                                \
     X(b->value[GT_IN_TA], "whether A is transposed")                                       \
     X(b->value[GT_IN_TB], "whether B is transposed")                                       \
     X(b->value[GT_IN_ALIGN_A], "alignment of rows of A")                                   \

@@ -151,7 +151,8 @@ static void test_what_is_not_known(void **state) {
         {"multistage", "f32-nn-9x9x9,epi=bias", 90, 132},
         {"multistage", "f32-nn-3424x3424x3424", 90, 132}, /* too large */
         {"wgmma", "e4m3@fast-tn-9x9x9", 90, 132},
-        {"triple", "f32@split-nn-9x9x9", 90, 132},
+        {"tile", "bf16=f32-nn-9x9x9", 90, 132},
+        {"mma", "tf32-nn-9x9x9", 90, 132},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -63,7 +63,8 @@ static void *run(void *user) {
 void gt_parallel(gt_parallel_fn *fn, void *user, int64_t count) {
     struct work work = {.fn = fn, .user = user, .count = count};
     find_cores(&work.cores);
-    const int threads = threads_for(&work.cores);
+    const int cores = threads_for(&work.cores);
+    const int threads = count < cores ? (int)(count > 1 ? count : 1) : cores;
     struct worker worker[THREADS_MAX];
     pthread_t thread[THREADS_MAX];
     bool started[THREADS_MAX] = {false};

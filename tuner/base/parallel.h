@@ -15,8 +15,9 @@ int gt_parallel_threads(void);
 /* From now on threads of gt_parallel use these cores, beside those of the process: they are
  * lent by another one. Not to be called while gt_parallel runs. */
 void gt_parallel_borrow(const struct gt_core_set *cores);
-/* Calls fn for parts of `count` items, in as many threads as there are cores, and returns
- * when all are done. Threads that cannot be started are done without. */
+/* Calls fn for parts of `count` items, in as many threads as there are cores but no more
+ * than items, and returns when all are done. Threads that cannot be started are done
+ * without. */
 void gt_parallel(gt_parallel_fn *fn, void *user, int64_t count);
 
 #endif

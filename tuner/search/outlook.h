@@ -23,7 +23,8 @@ struct gt_outlook {
 
 /* Looks for the best points of each space: among all points of a small space, in a large
  * one among a sample and by climbing from the best of it. A point takes one to two
- * microseconds. Spaces and device are borrowed. Without memory, forecasts are missing. */
+ * microseconds. The spaces are shared among the cores of the calling thread. Spaces and
+ * device are borrowed. Without memory, forecasts are missing. */
 void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int spaces,
                      const struct gt_device *d, const gemmtune_problem *p);
 void gt_outlook_clear(struct gt_outlook *o);

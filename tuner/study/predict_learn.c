@@ -295,8 +295,9 @@ static const struct gt_learned_trees *trees_of(const struct gt_learning *l,
     return NULL;
 }
 
-/* Takes the trial with the least forecast of trials [begin, end), with trees and without:
- * writes its time over the best one. False when there is none to take. */
+/* Takes the trial with the least forecast of trials [begin, end), without trees and with
+ * them: writes its time over the best one. Kernels for comparison may be taken only with
+ * their trees, as in a lookup. False when there is none to take. */
 static bool choose(double loss[2], const struct gt_learning *l,
                    const struct gt_model_trials *all, size_t begin, size_t end) {
     double least[2] = {HUGE_VAL, HUGE_VAL}, best = HUGE_VAL;
@@ -387,11 +388,13 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
         status = learn_all(out, &all, weight, families, true, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
-        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
-                         "no family has %d trials on %s that teach: single products of f32 "
-                         "or f64, on compute capability 9.0 with 100 units or more",
-                         FAMILY_MIN, device_key);
-    out->trials = all.count;
+        status =
+            gt_fail(err, GEMMTUNE_ENOTFOUND,
+                    "no family has %d trials on %s that teach: single products of f32, "
+                    "f64, f16 or bf16, on compute capability 9.0 with 100 units or more",
+                    FAMILY_MIN, device_key);
+    for (size_t i = 0; i < all.count; i++)
+        out->trials += all.trial[i].can_teach;
     free(weight);
     gt_model_trials_clear(&all);
     return status;

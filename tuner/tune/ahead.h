@@ -3,7 +3,7 @@
  * ahead.h - prepares the next problem while one is tuned, so that the device need not wait.
  *
  * - A thread makes the next problem's spaces and the model's outlook on them, which takes
- *   up to a second, while the search runs.
+ *   up to a second of one core, while the search runs. Families are shared among cores.
  * - The compile workers build its first candidates when the present search has no more use
  *   for them, and while the finalists are measured.
  */

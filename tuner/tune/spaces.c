@@ -62,7 +62,8 @@ static size_t list_families(struct made *out, const struct gt_tuner *t,
     return n;
 }
 
-/* Hands the spaces over, up to the first failure that is not the family's own fault. */
+/* Hands all spaces over, also after a failure, so that the caller can free them. The first
+ * failure that is not a family's own fault is the result. */
 static gt_status collect(struct gt_space *space, int *spaces, struct gt_err *untried,
                          struct made *made, size_t count, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;

@@ -129,6 +129,7 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f);
 /* Makes the spaces of all families that serve the problem on the device. Families whose
  * points cannot be counted are left out; `untried` names them with the reason, or is "".
+ * The families are shared among the cores of the calling thread.
  * EUNSUPPORTED when no family serves the problem; EINVAL when none of those that do can be
  * counted. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tune_spaces.c - the spaces of all families, which are made side by side. */
+#include "tuner/tune/tune.h"
+
+#include "tuner/study/predict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(call, GEMMTUNE_OK)
+
+static struct gt_err err;
+static struct gt_tuner tuner;
+static struct gt_families *families;
+
+static int setup(void **state) {
+    (void)state;
+    OK(gt_families_create(&families, &err));
+    tuner.families = families;
+    return gt_describe_load(&tuner.device, "configs/devices/h200.json", &err) !=
+           GEMMTUNE_OK;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_families_destroy(families);
+    return 0;
+}
+
+/* They are those that are made one by one, in the order of the families. */
+static void test_order_and_points(void **state) {
+    gemmtune_problem p;
+    struct gt_space *space;
+    struct gt_err untried;
+    int spaces, n = 0;
+    (void)state;
+    OK(gt_problem_from_name(&p, "f32-nn-1000x1000x1000", &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    assert_string_equal(untried.line, "");
+    for (size_t i = 0; i < gt_families_count(families); i++) {
+        const struct gt_family *f = gt_families_at(families, i);
+        struct gt_space alone;
+        if (!gt_family_serves(f, &tuner.device, &p, NULL))
+            continue;
+        OK(gt_space_create(&alone, f, &tuner.device, &p, &err));
+        assert_true(n < spaces);
+        assert_ptr_equal(space[n].family, f);
+        assert_int_equal(space[n].count, alone.count);
+        assert_memory_equal(space[n].idx, alone.idx, alone.count * (size_t)alone.params);
+        gt_space_clear(&alone);
+        n++;
+    }
+    assert_int_equal(n, spaces);
+    assert_true(spaces > 1);
+    gt_tune_spaces_free(space, spaces);
+}
+
+/* Only the families that were asked for. */
+static void test_some_families(void **state) {
+    const struct gt_texts only = {2, {"tile", "naive"}}, f64_only = {1, {"dmma"}};
+    gemmtune_problem p;
+    struct gt_space *space;
+    struct gt_err untried;
+    int spaces;
+    (void)state;
+    tuner.only = &only;
+    OK(gt_problem_from_name(&p, "f32-nn-16x16x16", &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    assert_int_equal(spaces, 2);
+    gt_tune_spaces_free(space, spaces);
+    tuner.only = &f64_only;
+    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err);
+    assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "no family"));
+    tuner.only = NULL;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order_and_points),
+        cmocka_unit_test(test_some_families),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
