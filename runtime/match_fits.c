@@ -36,6 +36,11 @@ static const struct gt_fit_base *base_of(struct gt_forecasts *all,
     return &all->base[all->bases++];
 }
 
+bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f) {
+    const struct gt_fit_base *base = base_of(all, f);
+    return base != NULL && base->binding.learned != NULL;
+}
+
 bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
                       struct gt_err *why) {
     const struct gt_query *q = &all->lookup->query;

@@ -102,6 +102,8 @@ struct gt_forecast;
  * not serve the problem. */
 bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
                       struct gt_err *why);
+/* Whether trees (learned.h) correct forecasts of the family for the query's problem. */
+bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f);
 
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
@@ -127,8 +129,9 @@ struct gt_forecast {
 struct gt_lesson {
     const struct gt_near *near;
     int64_t values[GT_POINT_MAX];
-    int kind;                   /* index of the first lesson about the same point */
-    bool predicted;             /* the members below are filled in */
+    int kind;      /* index of the first lesson about the same point */
+    bool by_model; /* the model is asked about its kernel */
+    /* Filled in for a family that is in gt_forecasts.taught. */
     double log_error;           /* natural logarithm of measured over predicted time */
     double part[GT_TERM_COUNT]; /* terms of the prediction over the predicted time */
 };
@@ -151,9 +154,11 @@ struct gt_forecasts {
  * set. */
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts);
+
 /* ---- lessons (match_lessons.c) ------------------------------------------------------- */
 
-/* Makes a lesson of each of the records that can teach one. */
+/* Makes a lesson of each record. Those of a family with trees teach nothing, so the error
+ * on their own problem is not looked up. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
  * option. `p` is the model's prediction for it, of all->fit. The fewer lessons are near,

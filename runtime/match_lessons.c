@@ -40,19 +40,20 @@ static void bind_own(struct own *own, const struct gt_lookup *l,
     own->known = known;
 }
 
-/* Compares the record's kernel on its own problem with its prediction. */
-static void learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l) {
+/* Compares the record's kernel on its own problem with its prediction. False when there is
+ * none. */
+static bool learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l) {
     const struct gt_known *known = out->near->known;
     struct gt_prediction p;
     bind_own(own, l, known);
     struct gt_binding b = own->binding;
     b.learned = NULL; /* a lesson serves where no tree corrects the forecast */
-    out->predicted = gt_bind_checked(&b, out->values, NULL) == GEMMTUNE_OK &&
-                     gt_model_predict(&p, &b, &l->model_device, NULL) && p.ns > 0;
-    if (!out->predicted)
-        return;
+    if (gt_bind_checked(&b, out->values, NULL) != GEMMTUNE_OK ||
+        !gt_model_predict(&p, &b, &l->model_device, NULL) || p.ns <= 0)
+        return false;
     out->log_error = log(known->median_ns / p.ns);
     fill_parts(out->part, &p);
+    return true;
 }
 
 static int kind_of(const struct gt_forecasts *all, const struct gt_lesson *l) {
@@ -73,8 +74,11 @@ void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
         memcpy(l->values, near[i].known->values, sizeof l->values);
         l->near = &near[i];
         l->kind = kind_of(all, l);
-        learn(l, &own, all->lookup);
-        all->taught[all->lessons++] = l->predicted ? near[i].known->family : NULL;
+        const struct gt_family *const family = near[i].known->family;
+        const bool has_trees = gt_forecasts_have_trees(all, family);
+        const bool teaches = !has_trees && learn(l, &own, all->lookup);
+        l->by_model = has_trees || teaches;
+        all->taught[all->lessons++] = teaches ? family : NULL;
     }
 }
 

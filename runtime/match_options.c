@@ -227,10 +227,10 @@ void gt_forecasts_offer_records(struct gt_forecasts *all) {
         struct gt_forecast o = {.from = l->near,
                                 .family = l->near->known->family,
                                 .kind = l->kind,
-                                .asks_model = l->predicted};
+                                .asks_model = l->by_model};
         /* Of several records of a point the nearest is offered. Records without a
          * prediction have forecasts of their own. */
-        if (l->predicted && l->kind != i)
+        if (l->by_model && l->kind != i)
             continue;
         memcpy(o.values, l->values, sizeof o.values);
         o.doubt = fmin(cost_distance * l->near->distance, cost_start);
