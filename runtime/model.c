@@ -1,79 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.c - the computation of model.h. Counts are per unit (multiprocessor) and in its
- * clocks until the last step. The limits of a unit come from the programming guide, costs
- * from costs.h.
+ * clocks until the last step. The limits of a unit come from occupancy.h, costs from
+ * costs.h.
  */
 #include "runtime/model.h"
 
 #include "runtime/family_inside.h"
 #include "runtime/learned.h"
+#include "runtime/occupancy.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    WARP = 32,
-    HALVES_FROM = 4, /* blocks a unit, from which clusters can use half pairs */
-    GROUP_PAIRS = 9, /* the most pairs of units in a group (sm_90) */
-    PARTITIONS = 4,  /* of a multiprocessor; each issues one instruction a clock */
-    LINE = 128,      /* bytes that shared memory or the first-level cache moves a clock */
-    REGISTERS_MAX = 255,
-    REGISTER_UNIT = 8,   /* a thread's registers are a multiple of this */
+    LINE = 128, /* bytes that shared memory or the first-level cache moves a clock */
     REGISTER_GUESS = 32, /* for a family that does not say: two loops and addresses */
 };
-
-/* ---- the room of a unit ------------------------------------------------------------ */
-
-/*
- * CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": resident
- * threads, blocks, registers, shared memory, and the shared memory that the system takes of
- * each block.
- */
-static const struct room {
-    int cc, threads, blocks, registers, smem, smem_lost;
-} rooms[] = {
-    {50, 2048, 32, 65536, 65536, 0},      {52, 2048, 32, 65536, 98304, 0},
-    {53, 2048, 32, 65536, 65536, 0},      {60, 2048, 32, 65536, 65536, 0},
-    {61, 2048, 32, 65536, 98304, 0},      {62, 2048, 32, 65536, 65536, 0},
-    {70, 2048, 32, 65536, 98304, 0},      {72, 2048, 32, 65536, 98304, 0},
-    {75, 1024, 16, 65536, 65536, 0},      {80, 2048, 32, 65536, 167936, 1024},
-    {86, 1536, 16, 65536, 102400, 1024},  {87, 1536, 16, 65536, 167936, 1024},
-    {89, 1536, 24, 65536, 102400, 1024},  {90, 2048, 32, 65536, 233472, 1024},
-    {100, 2048, 32, 65536, 233472, 1024}, {120, 1536, 24, 65536, 102400, 1024},
-    {121, 1536, 24, 65536, 102400, 1024},
-};
-
-static const struct room *room_of(int cc) {
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        if (rooms[i].cc == cc)
-            return &rooms[i];
-    return NULL;
-}
-
-static int64_t cdiv(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-/* Registers are allocated to warps; each of the four partitions holds the same number of
- * warps. */
-int gt_model_resident(int cc, int threads, int registers, int64_t smem) {
-    const struct room *room = room_of(cc);
-    if (room == NULL || threads < 1)
-        return 0;
-    const int64_t warps = cdiv(threads, WARP);
-    const int64_t each = cdiv(registers > 0 ? registers : 1, REGISTER_UNIT) * REGISTER_UNIT;
-    const int64_t per_partition = room->registers / PARTITIONS / (each * WARP);
-    int64_t blocks = least(room->blocks, room->threads / (warps * WARP));
-    blocks = least(blocks, per_partition * PARTITIONS / warps);
-    if (smem > 0)
-        blocks = least(blocks, room->smem / (smem + room->smem_lost));
-    return (int)blocks;
-}
 
 /* ---- the costs ---------------------------------------------------------------------- */
 
@@ -151,8 +94,8 @@ static void fill_slab(struct work *w) {
         (double)(s[GT_SHAPE_LINES] > 0 ? s[GT_SHAPE_LINES] : s[GT_SHAPE_LOADS]);
     const double thread_fmas = fmas / (double)w->facts->threads;
     const bool tensor = s[GT_SHAPE_TENSOR] != 0;
-    w->fma =
-        fmas / w->fma_rate / (tensor ? w->costs->tensor_share : 1) * PARTITIONS / w->warps;
+    w->fma = fmas / w->fma_rate / (tensor ? w->costs->tensor_share : 1) * GT_PARTITIONS /
+             w->warps;
     w->issue = (tensor ? 0 : thread_fmas) + w->costs->load * (double)s[GT_SHAPE_LOADS] +
                w->costs->copy * (double)s[GT_SHAPE_COPIES] +
                w->costs->conflict * (double)s[GT_SHAPE_CONFLICTS];
@@ -192,7 +135,7 @@ static void fill_block(struct work *w) {
     const double depth = fmax(1, ceil(w->k / (double)s[GT_SHAPE_TILE_K]));
     const double folds = (double)(s[GT_SHAPE_FOLDS] > 1 ? s[GT_SHAPE_FOLDS] : 0) +
                          (cluster_adds(w->facts) ? 1 : 0);
-    w->warps = ceil((double)w->facts->threads / WARP);
+    w->warps = ceil((double)w->facts->threads / GT_WARP);
     w->tile = tile_m * tile_n * at_a_time(w);
     w->tiles = ceil(w->products / at_a_time(w)) * fmax(1, ceil(w->m / tile_m)) *
                fmax(1, ceil(w->n / tile_n));
@@ -205,13 +148,13 @@ static void fill_block(struct work *w) {
              w->tile * w->size_c / LINE;
     fill_slab(w);
     w->ask = fmin(w->slabs, (double)s[GT_SHAPE_AHEAD]) * w->costs->copy *
-             (double)s[GT_SHAPE_COPIES] * ceil(w->warps / PARTITIONS);
+             (double)s[GT_SHAPE_COPIES] * ceil(w->warps / GT_PARTITIONS);
 }
 
 /* Clocks of a partition for one slab of each of `blocks` blocks. A warp needs `each` clocks
  * and then stalls; other warps, if there are any, go on meanwhile. */
 static double slab_clocks(const struct work *w, double each, double blocks) {
-    const double warps = ceil(blocks * w->warps / PARTITIONS);
+    const double warps = ceil(blocks * w->warps / GT_PARTITIONS);
     const double times[] = {warps * each, each + w->stall};
     return warps == 0 ? 0 : w->stall > 0 ? norm(times, 2) : warps * each;
 }
@@ -269,46 +212,20 @@ static double traffic(const struct work *w, double resident) {
  * there is room, but never so many that the promised blocks do not fit. */
 static int registers_of(const struct work *w, const struct gt_compiled *compiled) {
     const int64_t estimate = w->shape[GT_SHAPE_REGS];
-    const struct room *room = room_of(w->d->cc);
+    const int64_t promised = w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT];
     if (compiled != NULL && compiled->registers > 0)
         return compiled->registers;
-    if (estimate == 0 || room == NULL)
+    if (estimate == 0 || !gt_occupancy_knows(w->d->cc))
         return REGISTER_GUESS;
-    /* Warps of the promised blocks on a partition, and registers for each of their
-     * threads. */
-    const int64_t promised =
-        cdiv((int64_t)w->warps *
-                 least(w->shape[GT_SHAPE_FIT] + !w->shape[GT_SHAPE_FIT], room->blocks),
-             PARTITIONS);
-    const int64_t share = room->registers / PARTITIONS / (promised * WARP);
-    const double most = (double)least(REGISTERS_MAX, share / REGISTER_UNIT * REGISTER_UNIT);
+    const int most = gt_occupancy_registers(w->d->cc, (int64_t)w->warps, promised);
     return (int)fmin(most, ceil(w->costs->registers * (double)estimate));
-}
-
-/* Units that clusters can use at once. A cluster takes pairs of units (TPC) of one group
- * (GPC), which has nine pairs at most. The pairs of a group that are left over stay empty.
- * When few blocks fit a unit, the other half of an odd cluster's last pair stays empty as
- * well. Chips differ in their groups: here all groups have equally many pairs, except one
- * that lacks a pair. */
-static double usable_units(int units, int64_t cluster, int resident) {
-    const int64_t pairs = units / 2, groups = cdiv(pairs, GROUP_PAIRS);
-    const double pairs_each = (double)cluster / 2;
-    double clusters = 0;
-    if (cluster <= 2)
-        return units;
-    for (int64_t g = 0; g < groups; g++) {
-        const int64_t size = pairs / groups + (g <= pairs % groups) - (g == groups - 1);
-        clusters +=
-            floor((double)size / (resident < HALVES_FROM ? ceil(pairs_each) : pairs_each));
-    }
-    return clusters > 0 ? clusters * (double)cluster : units;
 }
 
 static void count_blocks(struct gt_prediction *out, int64_t blocks, double units) {
     const int64_t round = (int64_t)fmax(1, floor(out->resident * units));
     const int64_t over = blocks % round;
     out->blocks = blocks;
-    out->waves = cdiv(blocks, round);
+    out->waves = (blocks + round - 1) / round;
     out->last_wave = over == 0 ? 1 : (double)over / (double)round;
 }
 
@@ -334,8 +251,8 @@ static double least_ns(const struct work *w) {
                               : s[GT_SHAPE_SPLIT] > 1 ? blocks * slabs
                                                       : ceil(blocks) * slabs;
     const double fmas = w->tile * (double)s[GT_SHAPE_TILE_K];
-    const double slots = fmas / WARP + w->warps * (double)s[GT_SHAPE_LOADS];
-    const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / PARTITIONS);
+    const double slots = fmas / GT_WARP + w->warps * (double)s[GT_SHAPE_LOADS];
+    const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / GT_PARTITIONS);
     const double useful = w->rows * w->n * w->k / (rate * w->d->units);
     return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
                 bytes_once(w) / gt_device_bandwidth(w->d) * 1e9);
@@ -429,8 +346,9 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
     out->n = b->value[GT_IN_N];
     out->k = b->value[GT_IN_K];
     out->products = b->value[GT_IN_BATCH];
-    out->groups = least(b->batch, out->products);
-    out->rows = least(b->rows, out->m * out->products);
+    out->groups = b->batch < out->products ? b->batch : out->products;
+    const int64_t all_rows = out->m * out->products;
+    out->rows = b->rows < all_rows ? b->rows : all_rows;
     out->walks = b->walks > 0;
     out->pointers = b->is_batch && b->batch_kind == GEMMTUNE_BATCH_POINTERS;
     out->types = b->dtype;
@@ -471,11 +389,12 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     out->registers = registers_of(&w, compiled);
     const int64_t smem = compiled != NULL && compiled->smem_bytes > 0 ? compiled->smem_bytes
                                                                       : facts->smem_bytes;
-    out->resident = gt_model_resident(d->cc, (int)(w.warps * WARP), out->registers, smem);
+    out->resident =
+        gt_occupancy_blocks(d->cc, (int)(w.warps * GT_WARP), out->registers, smem);
     if (out->resident < 1)
         return false;
     out->slabs = (int64_t)fmin(ceil(w.slabs), 1e18); /* any finite number will do */
-    w.units = usable_units(d->units, facts->cluster, out->resident);
+    w.units = gt_occupancy_units(d->units, facts->cluster, out->resident);
     count_blocks(out, streams(&w) > 0 ? streams(&w) : facts->blocks, w.units);
     fill_terms(out, &w);
     out->ns = norm(out->term_ns, GT_TERM_MAIN) + out->term_ns[GT_TERM_PASSES] +
@@ -520,7 +439,7 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "family %s has no \"shape\" in its space.json: no prediction",
                        f->name);
-    if (room_of(d->cc) == NULL || gt_device_peak(d, fit.binding.dtype) <= 0 ||
+    if (!gt_occupancy_knows(d->cc) || gt_device_peak(d, fit.binding.dtype) <= 0 ||
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not report its peak or bandwidth: no prediction", d->name);

@@ -104,8 +104,4 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
 const char *gt_term_word(enum gt_term term);
 const char *gt_term_about(enum gt_term term);
 
-/* How many blocks of `threads` threads, with `registers` registers a thread and `smem`
- * bytes a block, a CUDA unit of compute capability `cc` holds at once; 0 when none fits. */
-int gt_model_resident(int cc, int threads, int registers, int64_t smem);
-
 #endif

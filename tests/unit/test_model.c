@@ -77,33 +77,6 @@ static struct gt_family *toy(const char *json) {
     return f;
 }
 
-/* By the occupancy tables of the CUDA programming guide. */
-static void test_occupancy(void **state) {
-    static const struct {
-        int cc, threads, registers, smem, resident;
-    } rows[] = {
-        {61, 256, 32, 0, 8},      /* threads: 2048 / 256 */
-        {61, 64, 16, 0, 32},      /* blocks */
-        {61, 256, 64, 0, 4},      /* registers: 65536 / (64 * 256) */
-        {61, 256, 65, 0, 3},      /* given in eights: 72 */
-        {61, 128, 255, 0, 2},     /* 8 warps of 256 registers a thread */
-        {61, 256, 32, 49152, 2},  /* 96 KiB a unit */
-        {61, 1024, 65, 0, 0},     /* no block fits */
-        {75, 256, 32, 0, 4},      /* Turing holds 1024 threads */
-        {86, 1024, 32, 0, 1},     /* and sm_86 1536 */
-        {90, 128, 32, 115712, 2}, /* 228 KiB, of which a block loses 1 */
-        {90, 128, 32, 116000, 1}, {90, 96, 168, 0, 4}, {90, 33, 32, 0, 32}, /* two warps */
-        {13, 256, 16, 0, 0},      {0, 256, 16, 0, 0},                       /* not known */
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (gt_model_resident(rows[i].cc, rows[i].threads, rows[i].registers,
-                              rows[i].smem) != rows[i].resident)
-            fail_msg("row %zu: %d", i,
-                     gt_model_resident(rows[i].cc, rows[i].threads, rows[i].registers,
-                                       rows[i].smem));
-}
-
 /* 20 units hold 4 blocks of 256 threads with 64 registers each: a wave is 80 blocks. */
 static void test_waves(void **state) {
     struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
@@ -620,7 +593,6 @@ int main(void) {
         cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_ends_and_stalls),
-        cmocka_unit_test(test_occupancy),
         cmocka_unit_test(test_waves),
         cmocka_unit_test(test_compiled),
         cmocka_unit_test(test_traffic),
