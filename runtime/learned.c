@@ -21,7 +21,7 @@ static const char *const learned_types[] = {"f32", "f64", "f16", "bf16"};
 
 static bool is_learned_type(const struct gt_dtype *t) {
     for (size_t i = 0; i < sizeof learned_types / sizeof *learned_types; i++)
-        if (t != NULL && strcmp(t->name, learned_types[i]) == 0)
+        if (strcmp(t->name, learned_types[i]) == 0)
             return true;
     return false;
 }
@@ -74,7 +74,7 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
     const bool is_built_in = b->family->derive_all != NULL;
     return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
            volume <= learned_volume && !b->is_batch && b->epilogue == NULL &&
-           is_learned_type(b->dtype);
+           b->dtype != NULL && is_learned_type(b->dtype);
 }
 
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,

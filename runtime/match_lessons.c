@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match_lessons.c - lessons: how far off the model is for the kernels of near records. They
- * serve where no trees (learned.h) correct the forecast. The
- * error of a forecast is the weighted geometric mean of the lessons about its family. A
- * lesson weighs more when it is about the same point, when its problem is near, and when
- * the terms of its prediction have like parts: then the same resource binds.
+ * serve where no trees (learned.h) correct the forecast. The error of a forecast is the
+ * weighted geometric mean of the lessons about its family. A lesson weighs more when it is
+ * about the same point, when its problem is near, and when the terms of its prediction have
+ * like parts: then the same resource binds.
  */
 #include "runtime/match_inside.h"
 
