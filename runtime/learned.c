@@ -15,15 +15,13 @@ enum { LEARNED_CC = 90, UNITS_MIN = 100 };
  * the power limit of a device, above all. */
 static const double learned_volume = 4e10;
 
-/* Types whose trials teach. f16 has few of its own: its kernels are those of bf16. Of tf32,
- * i8 and the floats of 8 bits there are too few. */
-static const char *const learned_types[] = {"f32", "f64", "f16", "bf16"};
-
-static bool is_learned_type(const struct gt_dtype *t) {
-    for (size_t i = 0; i < sizeof learned_types / sizeof *learned_types; i++)
-        if (strcmp(t->name, learned_types[i]) == 0)
-            return true;
-    return false;
+/* Whether trials of this arithmetic teach. i32 and the modes that make several products of
+ * one have too few. */
+static bool teaches(const struct gt_dtype *t) {
+    const bool is_plain = t->math == GEMMTUNE_MATH_STRICT ||
+                          t->math == GEMMTUNE_MATH_TF32 || t->math == GEMMTUNE_MATH_FAST ||
+                          t->math == GEMMTUNE_MATH_PROMOTED;
+    return is_plain && t->a != GEMMTUNE_I32;
 }
 
 static double filled(int64_t size, int64_t tile) {
@@ -69,12 +67,12 @@ static bool has_params(const struct gt_family *f, const char *params) {
 }
 
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
-    const double volume =
-        (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] * (double)b->value[GT_IN_K];
+    const double volume = (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] *
+                          (double)b->value[GT_IN_K] * (double)b->value[GT_IN_BATCH];
     const bool is_built_in = b->family->derive_all != NULL;
     return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
-           volume <= learned_volume && !b->is_batch && b->epilogue == NULL &&
-           b->dtype != NULL && is_learned_type(b->dtype);
+           volume <= learned_volume && b->batch_kind == GEMMTUNE_BATCH_STRIDED &&
+           b->epilogue == NULL && b->dtype != NULL && teaches(b->dtype);
 }
 
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,

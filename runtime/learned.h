@@ -22,6 +22,8 @@
 #define GT_LEARNED_LIST(X)                                                                 \
     X(b->value[GT_IN_SIZEOF_ACC], "bytes of a sum")                                        \
     X(b->value[GT_IN_SIZEOF_A], "bytes of an element of A")                                \
+    X(gt_type_is_float(b->dtype->a), "whether elements are floating-point")                \
+    X(log2(fmax(1, (double)f->products)), "products of a batch")                           \
     X(b->value[GT_IN_TA], "whether A is transposed")                                       \
     X(b->value[GT_IN_TB], "whether B is transposed")                                       \
     X(b->value[GT_IN_ALIGN_A], "alignment of rows of A")                                   \
@@ -84,9 +86,10 @@ struct gt_learned {
     const struct gt_learned_node *node;
 };
 
-/* Whether trials of the bound problem teach: f32, f64, f16 and bf16 on GPUs of compute
- * capability 9.0 with 100 units or more, single products of at most 4e10 multiplications
- * without an epilogue, by a built-in family. */
+/* Whether trials of the bound problem teach: a product or a strided batch of at most 4e10
+ * multiplications without an epilogue, by a built-in family, on GPUs of compute capability
+ * 9.0 with 100 units or more. Of i32, and of the modes that make several products of one,
+ * no trials do. */
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 
 /* The trees that know the bound problem's kernels, or NULL. */

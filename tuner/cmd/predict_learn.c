@@ -60,10 +60,29 @@ static void print_json(const struct gt_learning *l) {
     bool first = true;
     (void)fputs("{", stdout);
     gt_json_number(&first, "trials", (double)l->trials);
-    gt_json_number(&first, "held_out_problems", (double)l->problems);
-    gt_json_number(&first, "held_out_loss", l->loss[1]);
-    gt_json_number(&first, "held_out_loss_without", l->loss[0]);
+    gt_json_number(&first, "held_out_problems", (double)l->all.problems);
+    gt_json_number(&first, "held_out_loss", l->all.loss[1]);
+    gt_json_number(&first, "held_out_loss_without", l->all.loss[0]);
     (void)fputs("}\n", stdout);
+}
+
+static void print_held_out(const struct gt_held_out *h, const char *what) {
+    if (h->problems > 0)
+        (void)fprintf(stderr,
+                      "gemmtune: %s: on %zu problems held out the least forecast loses "
+                      "%.1f %% (without trees %.1f %%)\n",
+                      what, h->problems, 100 * h->loss[1], 100 * h->loss[0]);
+}
+
+static void print_losses(const struct gt_learning *l) {
+    static const char *const words[2] = {"", ", batches"};
+    for (size_t t = 0; t < GT_DTYPES; t++)
+        for (int batch = 0; batch < 2; batch++) {
+            char what[GT_NAME_MAX];
+            (void)snprintf(what, sizeof what, "%s%s", gt_dtype_at(t)->name, words[batch]);
+            print_held_out(&l->of[t][batch], what);
+        }
+    print_held_out(&l->all, "all");
 }
 
 gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
@@ -73,11 +92,8 @@ gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
     const gt_status status = gt_predict_learn(&l, view, families, key, err);
     if (status == GEMMTUNE_OK) {
         (format->json ? print_json : print_file)(&l);
-        (void)fprintf(stderr,
-                      "gemmtune: %zu trials and records; on %zu problems held out the "
-                      "least forecast loses "
-                      "%.1f %% (without trees %.1f %%)\n",
-                      l.trials, l.problems, 100 * l.loss[1], 100 * l.loss[0]);
+        (void)fprintf(stderr, "gemmtune: %zu trials and records teach\n", l.trials);
+        print_losses(&l);
     }
     gt_learning_clear(&l);
     return status;

@@ -126,14 +126,20 @@ struct gt_learned_trees {
     struct gt_learned_node *node;
 };
 
+/* The loss on problems held out when the trial with the least forecast is taken, in the
+ * geometric mean: without trees [0], and with trees that did not see them [1]. */
+struct gt_held_out {
+    size_t problems;
+    double loss[2];
+};
+
 struct gt_learning {
     size_t count; /* families */
     struct gt_learned_trees *family;
     size_t trials; /* and records */
-    /* The loss on problems held out when the trial with the least forecast is taken, in the
-     * geometric mean: without trees [0], and with trees that did not see them [1]. */
-    size_t problems;
-    double loss[2];
+    struct gt_held_out all;
+    /* Of each mix of types (gt_dtype_index): single products [0], batches [1]. */
+    struct gt_held_out of[GT_DTYPES][2];
 };
 
 /* Learns the trees of learned.h from the view's correct trials of the device, and from the

@@ -18,11 +18,12 @@
 #include <string.h>
 
 enum {
+    TREES_MIN = 60,
     TREES_MAX = 200,
     ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees; 60 lost more */
     CUTS_MAX = 63,      /* places where a question may divide the trials */
     ROWS_MIN = 20,      /* trials of a leaf */
-    FAMILY_MIN = 300    /* trials of a family; fewer teach nothing */
+    FAMILY_MIN = 200    /* trials of a family; fewer teach nothing */
 };
 /* docs/notes/model.md says what other values did. */
 static const double learning_rate = 0.08; /* the part that a tree counts */
@@ -250,7 +251,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
     float *sorted = NULL;
     gt_status status = take_rows(&l, all, weight, family, held_out, err);
     const size_t fair = l.rows / ROWS_PER_TREE;
-    const size_t trees = fair < TREES_MAX ? fair : TREES_MAX;
+    const size_t trees = fair < TREES_MIN ? TREES_MIN : fair > TREES_MAX ? TREES_MAX : fair;
     out->family = family;
     out->count = 0;
     if (status == GEMMTUNE_OK && l.rows >= FAMILY_MIN) {
@@ -322,23 +323,37 @@ static bool choose(double loss[2], const struct gt_learning *l,
     return least[0] < HUGE_VAL;
 }
 
-/* Writes the geometric mean of the losses on problems held out for which there may be
- * trees. The few records of a problem that was not tried say nothing about a choice. */
+static void add_loss(struct gt_held_out *to, const double loss[2]) {
+    to->problems++;
+    for (int w = 0; w < 2; w++)
+        to->loss[w] += log(loss[w]);
+}
+
+/* Turns sums of logarithms into geometric means. */
+static void close_losses(struct gt_held_out *h) {
+    for (int w = 0; w < 2; w++)
+        h->loss[w] = h->problems > 0 ? expm1(h->loss[w] / (double)h->problems) : 0;
+}
+
+/* Writes the losses on problems held out for which there may be trees. The few records of a
+ * problem that was not tried say nothing about a choice. */
 static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
-    double sum[2] = {0};
     for (size_t i = 0, end; i < all->count; i = end) {
         double loss[2] = {0};
+        gemmtune_problem p;
         end = gt_model_trials_end(all, i);
         const struct gt_model_trial *first = &all->trial[i];
         if (!first->held_out || !first->can_teach || first->row->record ||
+            gt_problem_from_name(&p, first->row->problem, NULL) != GEMMTUNE_OK ||
             !choose(loss, l, all, i, end))
             continue;
-        l->problems++;
-        for (int w = 0; w < 2; w++)
-            sum[w] += log(loss[w]);
+        add_loss(&l->all, loss);
+        add_loss(&l->of[gt_dtype_index(gt_dtype_of(&p))][gt_problem_is_batch(&p)], loss);
     }
-    for (int w = 0; w < 2; w++)
-        l->loss[w] = l->problems > 0 ? exp(sum[w] / (double)l->problems) - 1 : 0;
+    close_losses(&l->all);
+    for (size_t t = 0; t < GT_DTYPES; t++)
+        for (int batch = 0; batch < 2; batch++)
+            close_losses(&l->of[t][batch]);
 }
 
 static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials *all,
@@ -388,11 +403,10 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
         status = learn_all(out, &all, weight, families, true, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
-        status =
-            gt_fail(err, GEMMTUNE_ENOTFOUND,
-                    "no family has %d trials on %s that teach: single products of f32, "
-                    "f64, f16 or bf16, on compute capability 9.0 with 100 units or more",
-                    FAMILY_MIN, device_key);
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "no family has %d trials on %s that teach: products and strided "
+                         "batches, on compute capability 9.0 with 100 units or more",
+                         FAMILY_MIN, device_key);
     for (size_t i = 0; i < all.count; i++)
         out->trials += all.trial[i].can_teach;
     free(weight);
