@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/cmd.h"
 
+#include "core/decimal.h"
 #include "core/text.h"
 
 #include <getopt.h>
@@ -173,8 +174,8 @@ static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_optio
 
 static bool store_number(char want[WANT_MAX], void *target, const struct gt_option *o,
                          char *text) {
-    double value;
-    const size_t len = read_decimal(&value, text);
+    double value = 0;
+    const size_t len = gt_decimal_read(&value, text, strlen(text));
     (void)o;
     (void)snprintf(want, WANT_MAX, "a number above 0");
     if (len == 0 || text[len] != '\0' || !(value > 0) || value > 1e18)
