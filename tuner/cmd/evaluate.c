@@ -29,15 +29,9 @@ static const struct gt_option options[] = {
      "lookup, nearest, volume, single, untuned, default (default: all)", 0, 0},
     {"stored", 0, GT_OPT_FLAG, offsetof(struct gt_evaluate_values, stored), NULL,
      "use no device: losses are taken from stored trials, where they are known", 0, 0},
-    {"random", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, random), "N",
+    {"random", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, drawn.random), "N",
      "hide nothing: draw N problems, and tune, look up and time each of them", 1, 100000},
-    {"types", 0, GT_OPT_NAMES, offsetof(struct gt_evaluate_values, types), "WORDS",
-     "types of the drawn problems (default f32,f64)", 0, 0},
-    {"volume", 0, GT_OPT_NUMBER, offsetof(struct gt_evaluate_values, volume), "N",
-     "the most multiplications, m n k, of a drawn problem (default 4e10, on a CPU 1e8)", 0,
-     0},
-    {"batch", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, batch), "N",
-     "make every other drawn problem a batch of 2 to N products", 2, 1000000},
+    GT_OPTIONS_DRAWN(struct gt_evaluate_values),
     GT_OPTION_EFFORT(struct gt_evaluate_values),
     {"keep", 0, GT_OPT_TEXT, offsetof(struct gt_evaluate_values, keep), "FILE",
      "keep the trials of drawn problems in this database", 0, 0},
@@ -79,18 +73,18 @@ static int check_values(struct gt_evaluate_work *w) {
     if (w->v.holdout >= 1)
         return gt_die(GT_EXIT_USAGE,
                       "evaluate: --holdout needs a part below 1, not all of them");
-    if (w->v.random > 0 && (w->v.holdout > 0 || w->v.folds > 0 || w->v.stored))
+    if (w->v.drawn.random > 0 && (w->v.holdout > 0 || w->v.folds > 0 || w->v.stored))
         return gt_die(GT_EXIT_USAGE,
                       "evaluate: --random excludes --holdout, --folds and --stored");
-    if (w->v.random == 0 && (w->v.types.count > 0 || w->v.volume > 0 || w->v.batch > 0 ||
-                             w->v.effort != NULL || w->v.keep != NULL))
+    if (gt_drawn_lacks_random(&w->v.drawn) ||
+        (w->v.drawn.random == 0 && (w->v.effort != NULL || w->v.keep != NULL)))
         return gt_die(GT_EXIT_USAGE, "evaluate: --types, --volume, --batch, --effort and "
                                      "--keep are about problems that --random draws");
     for (int i = 0; code < 0 && i < w->v.rules.count; i++)
         code = pick_rule(&w->rules, w->v.rules.text[i]);
     if (w->rules == 0)
-        w->rules = w->v.random > 0 ? 1U << GT_RULE_LOOKUP | 1U << GT_RULE_UNTUNED
-                                   : (1U << GT_RULES) - 1;
+        w->rules = w->v.drawn.random > 0 ? 1U << GT_RULE_LOOKUP | 1U << GT_RULE_UNTUNED
+                                         : (1U << GT_RULES) - 1;
     return code;
 }
 
@@ -184,9 +178,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = check_values(&w);
     if (code < 0)
-        code = w.v.random > 0 ? gt_evaluate_random(&w)
-               : w.v.stored   ? evaluate_stored(&w)
-                              : evaluate_here(&w);
+        code = w.v.drawn.random > 0 ? gt_evaluate_random(&w)
+               : w.v.stored         ? evaluate_stored(&w)
+                                    : evaluate_here(&w);
     gt_evaluation_destroy(w.evaluation);
     free(w.hidden);
     free(w.known);

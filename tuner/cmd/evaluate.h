@@ -8,14 +8,16 @@
 #ifndef GT_TUNER_CMD_EVALUATE_H
 #define GT_TUNER_CMD_EVALUATE_H
 
+#include "tuner/cmd/drawn.h"
 #include "tuner/cmd/evaluate_report.h"
 #include "tuner/cmd/session.h"
 
 struct gt_evaluate_values {
     const char *device, *db, *effort, *keep;
-    struct gt_texts templates, rules, types;
-    double holdout, budget, volume;
-    int64_t folds, random, batch, seed;
+    struct gt_texts templates, rules;
+    double holdout, budget;
+    int64_t folds, seed;
+    struct gt_drawn_values drawn;
     bool stored, quiet;
     struct gt_format format;
 };

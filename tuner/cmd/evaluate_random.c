@@ -8,15 +8,10 @@
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/cmd/evaluate.h"
 
-#include "tuner/study/draw.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The most multiplications of a drawn problem, unless --volume gives another number. */
-static const double volume_on_gpu = 4e10, volume_on_cpu = 1e8;
 
 struct drawing {
     struct gt_evaluate_work *w;
@@ -143,23 +138,10 @@ static int do_problem(struct drawing *d, size_t i) {
 /* ---- all of them ---- */
 
 static int draw(struct drawing *d) {
-    static const struct gt_texts usual_types = {2, {"f32", "f64"}};
     struct gt_evaluate_work *w = d->w;
-    struct gt_err err = {""};
-    const struct gt_draw how = {
-        .count = (size_t)w->v.random,
-        .seed = (uint64_t)w->v.seed,
-        .types = w->v.types.count > 0 ? &w->v.types : &usual_types,
-        .volume = w->v.volume > 0    ? w->v.volume
-                  : w->device.is_cpu ? volume_on_cpu
-                                     : volume_on_gpu,
-        .batch = (int)w->v.batch,
-    };
-    const gt_status status = gt_draw_problems(&d->sweep, &how, &err);
-    if (status == GEMMTUNE_EPARSE || status == GEMMTUNE_EINVAL)
-        return gt_die(GT_EXIT_USAGE, "evaluate: %s", err.line);
-    if (status != GEMMTUNE_OK)
-        return gt_common_fail(status, &err);
+    const int code = gt_drawn(&d->sweep, &w->v.drawn, w->v.seed, &w->device, "evaluate");
+    if (code >= 0)
+        return code;
     w->count = d->sweep.count;
     w->hidden = calloc(w->count, sizeof *w->hidden);
     d->winner = calloc(w->count, sizeof *d->winner);
@@ -206,7 +188,8 @@ int gt_evaluate_random(struct gt_evaluate_work *w) {
     if (code < 0) {
         d->w = w;
         d->tuner = t;
-        code = gt_session_tune(t, &setup, (size_t)w->v.random, w->v.quiet, with_session, d);
+        code = gt_session_tune(t, &setup, (size_t)w->v.drawn.random, w->v.quiet,
+                               with_session, d);
         gt_sweep_clear(&d->sweep);
         free(d->winner);
     }

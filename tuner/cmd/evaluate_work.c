@@ -93,7 +93,7 @@ static int print(const struct gt_evaluate_work *w) {
                                               .known = w->known_count,
                                               .rules = w->rules,
                                               .stored = w->v.stored,
-                                              .drawn = w->v.random > 0,
+                                              .drawn = w->v.drawn.random > 0,
                                               .seed = w->v.seed};
     struct gt_err err = {""};
     const gt_status status = gt_evaluate_print(&report, &w->v.format, &err);

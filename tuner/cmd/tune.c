@@ -8,6 +8,7 @@
 #include "tuner/base/misses.h"
 #include "tuner/base/shard.h"
 #include "tuner/cmd/tune_report.h"
+#include "tuner/study/doubtful.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,11 @@ static const struct gt_option options[] = {
      "GEMMTUNE_MISSES=FILE wrote the problems that a forecast answered; the largest sum "
      "of expected losses comes first",
      0, 0},
+    {"random", 0, GT_OPT_INT, offsetof(struct gt_tune_values, drawn.random), "N",
+     "also draw N problems that no list names, and tune them; the largest expected loss "
+     "of a lookup comes first",
+     1, 100000},
+    GT_OPTIONS_DRAWN(struct gt_tune_values),
     {"shard", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, shard), "I/N",
      "part I of N of the problems, for N machines: the same division everywhere, by "
      "expected "
@@ -68,7 +74,10 @@ static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int
                          char **argv, int first) {
     struct gt_err err = {""};
     gt_status status = GEMMTUNE_OK;
-    if (!v->sizes && !v->misses && first == argc)
+    if (gt_drawn_lacks_random(&v->drawn))
+        return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
+                                     "problems that --random draws");
+    if (!v->sizes && !v->misses && v->drawn.random == 0 && first == argc)
         return gt_die(GT_EXIT_USAGE, "nothing to tune: give --sizes FILE or problem names");
     if (v->sizes)
         status = gt_sweep_load(s, v->sizes, &err);
@@ -145,15 +154,58 @@ static int add_misses(struct gt_tune_request *r) {
     return gt_die(GT_EXIT_INPUT, "%s: no misses of %s", r->v->misses, key);
 }
 
+/* ---- drawn problems ---- */
+
+/* A database that will be made by the run, or by none, is empty. */
+static int read_db(struct gt_db **out, const struct gt_tune_values *v) {
+    *out = NULL;
+    return v->db != NULL && access(v->db, F_OK) != 0 ? -1 : gt_common_read_db(out, v->db);
+}
+
+static int order_drawn(struct gt_sweep *drawn, const struct gt_tune_request *r) {
+    struct gt_families *families = NULL;
+    struct gt_db *db = NULL;
+    struct gt_err err = {""};
+    int code = gt_common_families(&families, &r->v->templates);
+    if (code < 0)
+        code = read_db(&db, r->v);
+    if (code < 0 &&
+        gt_doubtful_first(drawn, db, families, &r->devices.device[0], &err) != GEMMTUNE_OK)
+        code = gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    gt_db_close(db);
+    gt_families_destroy(families);
+    return code;
+}
+
+static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
+    struct gt_err err = {""};
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; i < drawn->count && status == GEMMTUNE_OK; i++)
+        status = gt_sweep_add(s, drawn->item[i].name, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
+}
+
+/* Adds the drawn problems, after those that were named or missed. */
+static int add_drawn(struct gt_tune_request *r) {
+    struct gt_sweep drawn = {0};
+    if (r->v->drawn.random == 0)
+        return -1;
+    int code = r->devices.count == 0 ? find_devices(&r->devices, r->v) : -1;
+    if (code < 0)
+        code = gt_drawn(&drawn, &r->v->drawn, r->v->seed, &r->devices.device[0], "tune");
+    if (code < 0)
+        code = order_drawn(&drawn, r);
+    if (code < 0)
+        code = append(r->sweep, &drawn);
+    gt_sweep_clear(&drawn);
+    return code;
+}
+
 /* ---- the run ---- */
 
 /* A dry run makes no database. */
 static int open_db(struct gt_tuner *t, const struct gt_tune_values *v) {
-    if (!v->dry_run)
-        return gt_common_write_db(&t->db, v->db);
-    if (v->db != NULL && access(v->db, F_OK) != 0)
-        return -1;
-    return gt_common_read_db(&t->db, v->db);
+    return v->dry_run ? read_db(&t->db, v) : gt_common_write_db(&t->db, v->db);
 }
 
 static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
@@ -211,6 +263,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = add_misses(&request);
     if (code < 0)
+        code = add_drawn(&request);
+    if (code < 0)
         code = keep_shard(&sweep, &v);
     if (code < 0)
         code = tune(&request);
@@ -220,7 +274,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
-    .operands = "--device N (--sizes FILE | --from-misses FILE | PROBLEM...)",
+    .operands = "--device N (--sizes FILE | --from-misses FILE | --random N | PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form, NULL},

@@ -4,6 +4,7 @@
 #define GT_TUNER_CMD_TUNE_H
 
 #include "tuner/cmd/common.h"
+#include "tuner/cmd/drawn.h"
 #include "tuner/cmd/session.h"
 #include "tuner/rig/alike.h"
 
@@ -12,6 +13,7 @@ struct gt_tune_values {
     struct gt_texts families, templates;
     double budget, timeout;
     int64_t seed, jobs;
+    struct gt_drawn_values drawn;
     bool dry_run, again, trials_only, quiet;
     struct gt_format format;
 };

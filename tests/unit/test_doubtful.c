@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_doubtful.c - problems in the order of what lookups expect to lose on them. With the
+ * built-in families and an H200. */
+#include "tuner/study/doubtful.h"
+
+#include "runtime/match.h"
+#include "tests/unit/made_up.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct gt_device h200 =
+    MADE_UP(.name = "NVIDIA H200", .arch = "sm_90", .cc = 90, .units = 132,
+            .clock_mhz = 1980, .mem_clock_mhz = 3201, .bus_bits = 6016,
+            .l2_bytes = 62914560, .smem_max = 232448, .has_f64 = true);
+
+static struct gt_families *families;
+
+static int setup(void **state) {
+    (void)state;
+    return gt_families_create(&families, NULL) == GEMMTUNE_OK ? 0 : 1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    gt_families_destroy(families);
+    return 0;
+}
+
+/* What a lookup without records expects to lose; -1: it finds no kernel. */
+static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
+    const struct gt_snapshot snapshot = {.families = families};
+    const struct gt_query query = {.snapshot = &snapshot,
+                                   .device = d,
+                                   .device_key = "h200",
+                                   .problem = p,
+                                   .worst = GEMMTUNE_MATCH_DEFAULT,
+                                   .workspace_max = SIZE_MAX,
+                                   .pointer_align = GT_VECTOR_BYTES};
+    struct gt_choice c;
+    return gt_match(&c, &query, NULL) == GEMMTUNE_OK ? c.expected_loss : -1;
+}
+
+static void add(struct gt_sweep *s, const char *name) {
+    assert_int_equal(gt_sweep_add(s, name, NULL), GEMMTUNE_OK);
+}
+
+/* The largest loss first, and f64 last on a device without it. Equal losses keep their
+ * order. */
+static void test_order(void **state) {
+    static const char *const names[] = {
+        "f64-nn-64x64x64",   "f32-nn-64x64x64", "f32-nn-37x41x9000", "bf16-tt-5x4001x33",
+        "f32-tn-501x77x900", "f32-nn-96x96x96", "i8-nn-3x999x70",    "bf16-nt-7x77x777"};
+    enum { COUNT = sizeof names / sizeof *names };
+    struct gt_device d = h200;
+    struct gt_sweep s = {0}, before = {0};
+    (void)state;
+    d.has_f64 = false;
+    for (int i = 0; i < COUNT; i++) {
+        add(&s, names[i]);
+        add(&before, names[i]);
+    }
+    assert_int_equal(gt_doubtful_first(&s, NULL, families, &d, NULL), GEMMTUNE_OK);
+    assert_int_equal(s.count, COUNT);
+    assert_string_equal(s.item[COUNT - 1].name, names[0]);
+    assert_true(loss_of(&s.item[0].problem, &d) > loss_of(&s.item[COUNT - 2].problem, &d));
+    for (size_t i = 1; i < COUNT; i++) {
+        const double more = loss_of(&s.item[i - 1].problem, &d),
+                     less = loss_of(&s.item[i].problem, &d);
+        assert_true(more >= less);
+        for (size_t j = 0; more == less && j < COUNT; j++) {
+            if (strcmp(before.item[j].name, s.item[i - 1].name) == 0)
+                break;
+            assert_string_not_equal(before.item[j].name, s.item[i].name);
+        }
+    }
+    gt_sweep_clear(&s);
+    gt_sweep_clear(&before);
+}
+
+static void test_nothing(void **state) {
+    struct gt_sweep s = {0};
+    (void)state;
+    assert_int_equal(gt_doubtful_first(&s, NULL, families, &h200, NULL), GEMMTUNE_OK);
+    assert_int_equal(s.count, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
+                                       cmocka_unit_test(test_nothing)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* drawn.h - the options of commands that draw problems at random, and the drawing. */
+#ifndef GT_TUNER_CMD_DRAWN_H
+#define GT_TUNER_CMD_DRAWN_H
+
+#include "core/device.h"
+#include "core/text.h"
+#include "tuner/base/sweep.h"
+#include "tuner/cmd/common.h"
+
+/* A member `drawn` of a command's values. 0, and no types, mean "not given". */
+struct gt_drawn_values {
+    int64_t random; /* problems to draw */
+    struct gt_texts types;
+    double volume;
+    int64_t batch;
+};
+
+/* Rows of an options table, without --random, which each command describes itself. */
+#define GT_OPTIONS_DRAWN(values)                                                           \
+    {"types",                                                                              \
+     0,                                                                                    \
+     GT_OPT_NAMES,                                                                         \
+     offsetof(values, drawn.types),                                                        \
+     "WORDS",                                                                              \
+     "types of the drawn problems (default f32,f64)",                                      \
+     0,                                                                                    \
+     0},                                                                                   \
+        {"volume",                                                                         \
+         0,                                                                                \
+         GT_OPT_NUMBER,                                                                    \
+         offsetof(values, drawn.volume),                                                   \
+         "N",                                                                              \
+         "the most multiplications, m n k, of a drawn problem (default 4e10, on a CPU "    \
+         "1e8)",                                                                           \
+         0,                                                                                \
+         0},                                                                               \
+    {                                                                                      \
+        "batch", 0, GT_OPT_INT, offsetof(values, drawn.batch), "N",                        \
+            "make every other drawn problem a batch of 2 to N products", 2, 1000000        \
+    }
+
+/* Whether an option about drawn problems was given, but not --random. */
+bool gt_drawn_lacks_random(const struct gt_drawn_values *v);
+
+/* Draws the problems for the device into an empty sweep. Returns -1, or an exit code with
+ * the reason on stderr, after the name of the command. */
+int gt_drawn(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,
+             const struct gt_device *d, const char *command);
+
+#endif

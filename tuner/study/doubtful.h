@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doubtful.h - which problems a lookup is least sure about. No device. */
+#ifndef GT_TUNER_STUDY_DOUBTFUL_H
+#define GT_TUNER_STUDY_DOUBTFUL_H
+
+#include "core/device.h"
+#include "db/db.h"
+#include "runtime/family.h"
+#include "tuner/base/sweep.h"
+
+/*
+ * Looks each problem up, as the library does, and puts the one with the largest expected
+ * loss first. Problems without a kernel come last; equal losses keep their order. `db` may
+ * be NULL, which counts as an empty database. About a millisecond a problem.
+ */
+gt_status gt_doubtful_first(struct gt_sweep *s, struct gt_db *db,
+                            const struct gt_families *families, const struct gt_device *d,
+                            struct gt_err *err);
+
+#endif
