@@ -20,6 +20,15 @@ static int by_name(const void *a, const void *b) {
     return names != 0 ? names : (*x > *y) - (*x < *y);
 }
 
+/* A database gives its records in the order of their names, mostly. */
+static void sort_by_name(struct gt_index *index) {
+    size_t i = 1;
+    while (i < index->count && by_name(&index->by_name[i - 1], &index->by_name[i]) < 0)
+        i++;
+    if (i < index->count)
+        qsort(index->by_name, index->count, sizeof *index->by_name, by_name);
+}
+
 size_t gt_index_find(const struct gt_index *index, const char *problem_name) {
     size_t low = 0, high = index->count;
     while (low < high) {
@@ -174,7 +183,7 @@ static gt_status fill(struct gt_index *index, const struct gt_known *known,
         index->entry[i].kind = kind_of(&known[i].problem);
         gt_problem_place(index->entry[i].at, &known[i].problem);
     }
-    qsort(index->by_name, index->count, sizeof *index->by_name, by_name);
+    sort_by_name(index);
     qsort(index->entry, index->count, sizeof *index->entry, by_tree);
     const gt_status status = add_roots(index, &room, err);
     return status == GEMMTUNE_OK ? add_halves(index, &room, err) : status;
