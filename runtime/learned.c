@@ -29,6 +29,10 @@ static double filled(int64_t size, int64_t tile) {
     return tiles > 0 ? (double)size / (tiles * (double)tile) : 1;
 }
 
+int gt_learned_input_count(const struct gt_family *f) {
+    return GT_LEARNED_COMMON + f->param_count + f->derive_count;
+}
+
 void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
                        const struct gt_facts *f, const struct gt_prediction *p) {
     int count = 0;
@@ -37,6 +41,8 @@ void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
 #undef X
     for (int i = 0; i < b->family->param_count; i++)
         x[count++] = (float)b->value[b->family->param[i].slot];
+    for (int i = 0; i < b->family->derive_count; i++)
+        x[count++] = (float)b->value[b->family->derive[i].slot];
 }
 
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x) {
@@ -55,15 +61,23 @@ double gt_learned_factor(const struct gt_learned_node *node, int trees, const fl
     return fmax(exp(gt_learned_sum(node, trees, x)), sqrt(least_ns / ns));
 }
 
-/* Whether these are the family's parameters. */
-static bool has_params(const struct gt_family *f, const char *params) {
-    for (int i = 0; i < f->param_count; i++) {
-        const size_t len = strlen(f->param[i].name);
-        if (strncmp(params, f->param[i].name, len) != 0 || params[len] != ' ')
-            return false;
-        params += len + 1;
-    }
-    return *params == '\0';
+/* Whether the text at *names begins with the name and a space; then steps over both. */
+static bool take_name(const char **names, const char *name) {
+    const size_t len = strlen(name);
+    if (strncmp(*names, name, len) != 0 || (*names)[len] != ' ')
+        return false;
+    *names += len + 1;
+    return true;
+}
+
+/* Whether these are the family's parameters and what it derives. */
+static bool has_names(const struct gt_family *f, const char *names) {
+    bool has = true;
+    for (int i = 0; has && i < f->param_count; i++)
+        has = take_name(&names, f->param[i].name);
+    for (int i = 0; has && i < f->derive_count; i++)
+        has = take_name(&names, f->symbols.name[f->derive[i].slot]);
+    return has && *names == '\0';
 }
 
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
@@ -80,7 +94,7 @@ const struct gt_learned *gt_learned_of(const struct gt_binding *b,
     const bool may = gt_learned_may(b, d);
     for (size_t i = 0; may && i < sizeof learned_h200 / sizeof *learned_h200; i++)
         if (strcmp(learned_h200[i].family, b->family->name) == 0 &&
-            has_params(b->family, learned_h200[i].params))
+            has_names(b->family, learned_h200[i].names))
             return &learned_h200[i];
     return NULL;
 }

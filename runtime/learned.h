@@ -5,8 +5,8 @@
  * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune predict
  * --learn` prints that file anew from the trials of a database. Pure, as the model is.
  *
- * Trees mean nothing after a change of the questions below, of the costs (costs.h), or of
- * what model.c computes: then they are learned anew.
+ * Trees mean nothing after a change of the questions below, of the costs (costs.h), of what
+ * model.c computes, or of what a family derives: then they are learned anew.
  *
  * Method: gradient boosting of regression trees with squared errors, Friedman, Greedy
  * Function Approximation: A Gradient Boosting Machine (2001), Stochastic Gradient Boosting
@@ -56,12 +56,13 @@ enum {
 #define X(value, about) +1
     GT_LEARNED_COMMON = 0 GT_LEARNED_LIST(X),
 #undef X
-    GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX, /* then the point's values */
-    GT_LEARNED_LEAVES = 31,                            /* of a tree */
+    /* Then the point's values, and what the family derives from them. */
+    GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX + GT_RULES_MAX,
+    GT_LEARNED_LEAVES = 15, /* of a tree */
     GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1,
     /* Trees that make a rough forecast, the first of a family: each later one corrects
-     * less. 16 and 24 chose a little worse. */
-    GT_LEARNED_ROUGH = 40
+     * less. */
+    GT_LEARNED_ROUGH = 100
 };
 
 _Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
@@ -79,9 +80,9 @@ struct gt_learned_node {
  * not used. */
 struct gt_learned {
     const char *family;
-    /* Names of the family's parameters, each with a space behind it. A family with others
-     * has changed, and these trees say nothing about it. */
-    const char *params;
+    /* Names of the family's parameters and of what it derives, each with a space behind
+     * it. A family with others has changed, and these trees say nothing about it. */
+    const char *names;
     int trees;
     const struct gt_learned_node *node;
 };
@@ -95,6 +96,9 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 /* The trees that know the bound problem's kernels, or NULL. */
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d);
+
+/* How many things a family's trees may ask about. */
+int gt_learned_input_count(const struct gt_family *f);
 
 /* Writes what trees ask about, all finite: `p` is the prediction of the facts, without what
  * was learned. */

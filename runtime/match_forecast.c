@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* Options, the best by rough forecasts, that are forecast in full. 48 chose no better. */
-enum { SETTLED = 24 };
+/* Options, the best by rough forecasts, that are forecast in full. 24 chose no better. */
+enum { SETTLED = 12 };
 
 /* Whether anything else is preferred: a kernel of a family for comparison, or a start of a
  * rung of the ladder, which was not measured. The model alone flatters such kernels on

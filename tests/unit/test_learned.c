@@ -82,7 +82,7 @@ static void test_inputs(void **state) {
         struct gt_binding b;
         struct gt_prediction plain;
         ask_default(&b, &plain, x, "coalesced", problems[i]);
-        for (int j = 0; j < GT_LEARNED_COMMON + b.family->param_count; j++)
+        for (int j = 0; j < gt_learned_input_count(b.family); j++)
             assert_true(isfinite(x[j]));
     }
 }
@@ -136,7 +136,7 @@ static void test_the_shipped_trees(void **state) {
         assert_true(trees->trees > 0);
         for (int t = 0; t < trees->trees; t++)
             assert_true(check_tree(trees->node + (size_t)t * GT_LEARNED_NODES,
-                                   GT_LEARNED_COMMON + f->param_count) <= GT_LEARNED_NODES);
+                                   gt_learned_input_count(f)) <= GT_LEARNED_NODES);
     }
 }
 

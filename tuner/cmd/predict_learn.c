@@ -51,6 +51,8 @@ static void print_file(const struct gt_learning *l) {
         printf("    {\"%s\", \"", t->family->name);
         for (int j = 0; j < t->family->param_count; j++)
             printf("%s ", t->family->param[j].name);
+        for (int j = 0; j < t->family->derive_count; j++)
+            printf("%s ", t->family->symbols.name[t->family->derive[j].slot]);
         printf("\", %d, learned_%s},\n", t->count, t->family->name);
     }
     (void)fputs("};\n", stdout);

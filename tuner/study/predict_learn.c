@@ -18,12 +18,13 @@
 #include <string.h>
 
 enum {
-    TREES_MIN = 60,
-    TREES_MAX = 200,
-    ROWS_PER_TREE = 30, /* a family with fewer trials gets fewer trees; 60 lost more */
-    CUTS_MAX = 63,      /* places where a question may divide the trials */
-    ROWS_MIN = 20,      /* trials of a leaf */
-    FAMILY_MIN = 200    /* trials of a family; fewer teach nothing */
+    /* Trees of a family: so many as its trials allow, between these numbers. */
+    TRIALS_PER_TREE = 8,
+    TREES_MIN = 200,
+    TREES_MAX = 800,
+    CUTS_MAX = 63,   /* places where a question may divide the trials */
+    ROWS_MIN = 20,   /* trials of a leaf */
+    FAMILY_MIN = 200 /* trials of a family that gets trees */
 };
 /* docs/notes/model.md says what other values did. */
 static const double learning_rate = 0.08; /* the part that a tree counts */
@@ -226,7 +227,7 @@ static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
     l->error = calloc(all->count, sizeof *l->error);
     l->weight = calloc(all->count, sizeof *l->weight);
     l->order = calloc(all->count, sizeof *l->order);
-    l->inputs = GT_LEARNED_COMMON + family->param_count;
+    l->inputs = gt_learned_input_count(family);
     l->bin = calloc(all->count, (size_t)l->inputs);
     if (!l->x || !l->error || !l->weight || !l->order || !l->bin)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
@@ -250,11 +251,13 @@ static gt_status learn_family(struct gt_learned_trees *out,
     struct lesson l = {.random = 1};
     float *sorted = NULL;
     gt_status status = take_rows(&l, all, weight, family, held_out, err);
-    const size_t fair = l.rows / ROWS_PER_TREE;
+    const size_t fair = l.rows / TRIALS_PER_TREE;
     const size_t trees = fair < TREES_MIN ? TREES_MIN : fair > TREES_MAX ? TREES_MAX : fair;
+    /* Without a third of the problems a family that will have trees has them as well. */
+    const size_t least = held_out ? FAMILY_MIN : FAMILY_MIN * 2 / 3;
     out->family = family;
     out->count = 0;
-    if (status == GEMMTUNE_OK && l.rows >= FAMILY_MIN) {
+    if (status == GEMMTUNE_OK && l.rows >= least) {
         out->node = calloc(trees * GT_LEARNED_NODES, sizeof *out->node);
         sorted = calloc(l.rows, sizeof *sorted);
         if (out->node == NULL || sorted == NULL)
