@@ -11,6 +11,9 @@ drawn() {
 draw() {
     tune --db "$db" --types f32 --volume 2e4 --family naive --effort quick "$@"
 }
+"$GEMMTUNE" tune --device 0 --db "$db" --volume 2e4 --random 3 --dry-run >"$TMPDIR/said" 2>&1
+is "a dry run needs no database" $? 0
+has "what a lookup expects is said" "$(cat "$TMPDIR/said")" "3 problems drawn, on which a lookup expects to lose "
 draw --random 3
 is "three drawn problems are tuned" $? 0
 is "they are in the database" "$(sql "$db" "SELECT count(*) FROM tuning")" 3
@@ -28,6 +31,13 @@ draw --random 4 --batch 8 f32-nn-8x8x8 --dry-run --csv
 is "a named problem comes before drawn ones" "$(drawn 1 1)" f32-nn-8x8x8
 is "which are added" "$(grep -c '^"*f32-' "$TMPDIR/said")" 5
 has "and may be batches" "$(cat "$TMPDIR/said")" ",batch="
+
+draw --volume 4 --batch 1000 --random 30 --dry-run --csv
+is "a volume bounds the products of a batch" "$(grep -c 'batch=\([5-9]\|[1-9][0-9]\)' "$TMPDIR/said")" 0
+
+: >"$TMPDIR/misses"
+draw --from-misses "$TMPDIR/misses" --random 3 --dry-run --csv
+is "without misses drawn problems are left" "$?, $(grep -c '^"*f32-' "$TMPDIR/said")" "0, 3"
 
 tune --types f32
 is "options about drawn problems need --random" $? 2

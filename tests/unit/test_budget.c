@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 static struct gt_sweep_item items[] = {{.weight = 1}, {.weight = 2}, {.weight = 7}};
-static const struct gt_sweep sweep = {3, items};
+static const struct gt_sweep sweep = {.count = 3, .item = items};
 
 /* A budget of ten seconds, of which `spent` are over; seconds 0: none. */
 static struct gt_budget begun(double seconds, size_t devices, double spent) {

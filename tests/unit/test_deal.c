@@ -58,6 +58,18 @@ static void test_turns(void **state) {
     gets(1, GT_DEAL_NONE, GT_DEAL_NONE);
 }
 
+/* As listed, whatever they cost. */
+static void test_listed(void **state) {
+    (void)state;
+    sweep.in_order = true;
+    begin();
+    sweep.in_order = false;
+    gets(0, 0, 1);
+    gets(1, 2, 3);
+    gets(0, 1, 4);
+    gets(1, 3, 4);
+}
+
 static void test_given_are_left_out(void **state) {
     (void)state;
     budget.given[4] = budget.given[2] = true;
@@ -94,10 +106,8 @@ static void test_what_is_left(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        TEST(test_turns),
-        TEST(test_given_are_left_out),
-        TEST(test_lost),
-        TEST(test_what_is_left),
+        TEST(test_turns), TEST(test_listed),       TEST(test_given_are_left_out),
+        TEST(test_lost),  TEST(test_what_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_doubtful.c - problems in the order of what lookups expect to lose on them. With the
  * built-in families and an H200. */
-#include "tuner/study/doubtful.h"
+#include "tuner/tune/doubtful.h"
 
-#include "runtime/match.h"
 #include "tests/unit/made_up.h"
+#include "tuner/base/choose.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,15 +36,8 @@ static int teardown(void **state) {
 /* What a lookup without records expects to lose; -1: it finds no kernel. */
 static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
     const struct gt_snapshot snapshot = {.families = families};
-    const struct gt_query query = {.snapshot = &snapshot,
-                                   .device = d,
-                                   .device_key = "h200",
-                                   .problem = p,
-                                   .worst = GEMMTUNE_MATCH_DEFAULT,
-                                   .workspace_max = SIZE_MAX,
-                                   .pointer_align = GT_VECTOR_BYTES};
     struct gt_choice c;
-    return gt_match(&c, &query, NULL) == GEMMTUNE_OK ? c.expected_loss : -1;
+    return gt_choose_from(&c, &snapshot, d, p, NULL) == GEMMTUNE_OK ? c.expected_loss : -1;
 }
 
 static void add(struct gt_sweep *s, const char *name) {
@@ -60,16 +53,20 @@ static void test_order(void **state) {
     enum { COUNT = sizeof names / sizeof *names };
     struct gt_device d = h200;
     struct gt_sweep s = {0}, before = {0};
+    double least = -1, most = -1;
     (void)state;
     d.has_f64 = false;
     for (int i = 0; i < COUNT; i++) {
         add(&s, names[i]);
         add(&before, names[i]);
     }
-    assert_int_equal(gt_doubtful_first(&s, NULL, families, &d, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_doubtful_sort(&s, &least, &most, NULL, families, &d, NULL),
+                     GEMMTUNE_OK);
     assert_int_equal(s.count, COUNT);
     assert_string_equal(s.item[COUNT - 1].name, names[0]);
-    assert_true(loss_of(&s.item[0].problem, &d) > loss_of(&s.item[COUNT - 2].problem, &d));
+    assert_true(most > least);
+    assert_true(loss_of(&s.item[0].problem, &d) == most);
+    assert_true(loss_of(&s.item[COUNT - 2].problem, &d) == least);
     for (size_t i = 1; i < COUNT; i++) {
         const double more = loss_of(&s.item[i - 1].problem, &d),
                      less = loss_of(&s.item[i].problem, &d);
@@ -86,9 +83,12 @@ static void test_order(void **state) {
 
 static void test_nothing(void **state) {
     struct gt_sweep s = {0};
+    double least = -1, most = -1;
     (void)state;
-    assert_int_equal(gt_doubtful_first(&s, NULL, families, &h200, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_doubtful_sort(&s, &least, &most, NULL, families, &h200, NULL),
+                     GEMMTUNE_OK);
     assert_int_equal(s.count, 0);
+    assert_true(least == 0 && most == 0);
 }
 
 int main(void) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Problems drawn at random: the same ones from the same seed, and of all kinds. */
-#include "tuner/study/draw.h"
+#include "tuner/tune/draw.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

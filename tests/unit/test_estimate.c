@@ -13,7 +13,7 @@
 
 enum { PROBLEMS = 3 };
 static struct gt_sweep_item items[PROBLEMS] = {{.weight = 1}, {.weight = 2}, {.weight = 7}};
-static const struct gt_sweep sweep = {PROBLEMS, items};
+static const struct gt_sweep sweep = {.count = PROBLEMS, .item = items};
 static struct gt_tuner tuner;
 static struct gt_budget budget;
 

@@ -104,10 +104,12 @@ static void test_seconds_and_numbers(void **state) {
         const char *line;
         double budget;
     } rows[] = {
-        {"--budget 90s", 90},  {"--budget 90", 90},      {"-b5m", 300},
-        {"-b 1h", 3600},       {"--budget=250ms", 0.25}, {"--budget 1.5", 1.5},
-        {"--budget .5m", 30},  {"--budget 0", 0},        {"--budget 2.", 2},
-        {"--peak 8873", 8873}, {"--peak 0.5", 0.5},      {"--peak 4e10", 4e10},
+        {"--budget 90s", 90},   {"--budget 90", 90},      {"-b5m", 300},
+        {"-b 1h", 3600},        {"--budget=250ms", 0.25}, {"--budget 1.5", 1.5},
+        {"--budget .5m", 30},   {"--budget 0", 0},        {"--budget 2.", 2},
+        {"--peak 8873", 8873},  {"--peak 0.5", 0.5},      {"--peak 4e10", 4e10},
+        {"--peak 4E+10", 4e10}, {"--peak 5e-1", 0.5},     {"--peak .5", 0.5},
+        {"--peak 2.", 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -180,6 +182,9 @@ static void test_complaints(void **state) {
         {"--peak 5x", "not '5x'"},
         {"--peak 1e19", "not '1e19'"},
         {"--peak 5e", "not '5e'"},
+        {"--peak 5e+-1", "not '5e+-1'"},
+        {"--peak e5", "not 'e5'"},
+        {"--peak 1e99999999999999999999", "not '1e99999999999999999999'"},
         {"--peak 1,5", "not '1,5'"},
         {"--memory x", "toy: --memory needs a size such as 8GiB, 500MB or 4096, not 'x'"},
         {"--memory 0", "not '0'"},

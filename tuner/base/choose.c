@@ -6,28 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapshot,
+                         const struct gt_device *device, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    char key[GT_DEVICE_KEY_MAX];
+    gt_device_key(device, key);
+    const struct gt_query query = {.snapshot = snapshot,
+                                   .device = device,
+                                   .device_key = key,
+                                   .problem = p,
+                                   .worst = GEMMTUNE_MATCH_DEFAULT,
+                                   .workspace_max = SIZE_MAX,
+                                   .pointer_align = GT_VECTOR_BYTES};
+    return gt_match(out, &query, err);
+}
+
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
                     const gemmtune_problem *p, struct gt_err *err) {
-    char key[GT_DEVICE_KEY_MAX];
     size_t count = 0;
     memset(out, 0, sizeof *out);
-    gt_device_key(device, key);
     gt_status status = GEMMTUNE_OK;
     if (db)
         status = gt_known_load(&out->known, &count, &out->stale, db, families, device->arch,
                                err);
     const struct gt_snapshot snapshot = {families, out->known, count, NULL};
     if (status == GEMMTUNE_OK)
-        status = gt_match(&out->choice,
-                          &(struct gt_query){.snapshot = &snapshot,
-                                             .device = device,
-                                             .device_key = key,
-                                             .problem = p,
-                                             .worst = GEMMTUNE_MATCH_DEFAULT,
-                                             .workspace_max = SIZE_MAX,
-                                             .pointer_align = GT_VECTOR_BYTES},
-                          err);
+        status = gt_choose_from(&out->choice, &snapshot, device, p, err);
     if (status != GEMMTUNE_OK)
         gt_chosen_clear(out);
     return status;

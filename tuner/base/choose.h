@@ -16,7 +16,14 @@ struct gt_chosen {
     int64_t stale;          /* rows of older kernel sources, which were skipped */
 };
 
-/* `db` may be NULL, which counts as an empty database. Release with gt_chosen_clear. */
+/* What the library chooses for a problem when nothing limits it: any match, any workspace,
+ * pointers that are aligned. Errors are those of gt_match. */
+gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapshot,
+                         const struct gt_device *device, const gemmtune_problem *p,
+                         struct gt_err *err);
+
+/* The same from a database. `db` may be NULL, which counts as an empty database. Release
+ * with gt_chosen_clear. */
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
                     const gemmtune_problem *p, struct gt_err *err);

@@ -36,6 +36,7 @@ struct gt_sweep_item {
 struct gt_sweep {
     size_t count;
     struct gt_sweep_item *item;
+    bool in_order; /* several devices take the problems as listed, too; else by cost */
 };
 
 /* EPARSE (or EIO for a missing or unreadable file) with file:line and path. */

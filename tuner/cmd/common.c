@@ -114,6 +114,15 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     return open_db(out, path, GT_DB_READ);
 }
 
+int gt_common_peek_db(struct gt_db **out, const char *path) {
+    char buf[PATH_SIZE];
+    const int code = database_path(&path, buf);
+    *out = NULL;
+    if (code >= 0)
+        return code;
+    return access(path, F_OK) == 0 ? open_db(out, path, GT_DB_READ) : -1;
+}
+
 /* The folder of a given path must exist, since a typing error would otherwise create
  * folders. */
 static int check_folder(const char *path) {

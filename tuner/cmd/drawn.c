@@ -2,7 +2,7 @@
 /* drawn.c - see drawn.h. */
 #include "tuner/cmd/drawn.h"
 
-#include "tuner/study/draw.h"
+#include "tuner/tune/draw.h"
 
 /* The most multiplications of a drawn problem, unless --volume gives another number. */
 static const double volume_on_gpu = 4e10, volume_on_cpu = 1e8;
@@ -11,9 +11,11 @@ bool gt_drawn_lacks_random(const struct gt_drawn_values *v) {
     return v->random == 0 && (v->types.count > 0 || v->volume > 0 || v->batch > 0);
 }
 
-int gt_drawn(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,
-             const struct gt_device *d, const char *command) {
+int gt_drawn_make(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,
+                  const struct gt_device *d, const char *command) {
     static const struct gt_texts usual_types = {2, {"f32", "f64"}};
+    if (v->volume > 0 && v->volume < 1)
+        return gt_die(GT_EXIT_USAGE, "%s: --volume needs a number of 1 or more", command);
     struct gt_err err = {""};
     const struct gt_draw how = {
         .count = (size_t)v->random,

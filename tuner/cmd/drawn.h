@@ -16,25 +16,21 @@ struct gt_drawn_values {
     int64_t batch;
 };
 
-/* Rows of an options table, without --random, which each command describes itself. */
-#define GT_OPTIONS_DRAWN(values)                                                           \
-    {"types",                                                                              \
-     0,                                                                                    \
-     GT_OPT_NAMES,                                                                         \
-     offsetof(values, drawn.types),                                                        \
-     "WORDS",                                                                              \
-     "types of the drawn problems (default f32,f64)",                                      \
-     0,                                                                                    \
-     0},                                                                                   \
-        {"volume",                                                                         \
-         0,                                                                                \
-         GT_OPT_NUMBER,                                                                    \
-         offsetof(values, drawn.volume),                                                   \
-         "N",                                                                              \
-         "the most multiplications, m n k, of a drawn problem (default 4e10, on a CPU "    \
-         "1e8)",                                                                           \
-         0,                                                                                \
-         0},                                                                               \
+/* Rows of an options table; each command describes --random itself. */
+#define GT_OPTION_TYPES(values)                                                            \
+    {                                                                                      \
+        "types", 0, GT_OPT_NAMES, offsetof(values, drawn.types), "WORDS",                  \
+            "types of the drawn problems (default f32,f64)", 0, 0                          \
+    }
+#define GT_OPTION_VOLUME(values)                                                           \
+    {                                                                                      \
+        "volume", 0, GT_OPT_NUMBER, offsetof(values, drawn.volume), "N",                   \
+            "the most multiplications of a drawn problem, m n k times its products "       \
+            "(default "                                                                    \
+            "4e10, on a CPU 1e8)",                                                         \
+            0, 0                                                                           \
+    }
+#define GT_OPTION_BATCH(values)                                                            \
     {                                                                                      \
         "batch", 0, GT_OPT_INT, offsetof(values, drawn.batch), "N",                        \
             "make every other drawn problem a batch of 2 to N products", 2, 1000000        \
@@ -45,7 +41,7 @@ bool gt_drawn_lacks_random(const struct gt_drawn_values *v);
 
 /* Draws the problems for the device into an empty sweep. Returns -1, or an exit code with
  * the reason on stderr, after the name of the command. */
-int gt_drawn(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,
-             const struct gt_device *d, const char *command);
+int gt_drawn_make(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,
+                  const struct gt_device *d, const char *command);
 
 #endif

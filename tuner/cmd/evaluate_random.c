@@ -139,7 +139,8 @@ static int do_problem(struct drawing *d, size_t i) {
 
 static int draw(struct drawing *d) {
     struct gt_evaluate_work *w = d->w;
-    const int code = gt_drawn(&d->sweep, &w->v.drawn, w->v.seed, &w->device, "evaluate");
+    const int code =
+        gt_drawn_make(&d->sweep, &w->v.drawn, w->v.seed, &w->device, "evaluate");
     if (code >= 0)
         return code;
     w->count = d->sweep.count;

@@ -5,11 +5,11 @@
  */
 #include "tuner/cmd/cmd.h"
 
-#include "core/decimal.h"
 #include "core/text.h"
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,13 +172,27 @@ static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_optio
            *(double *)target >= 1 && *(double *)target <= 1e18;
 }
 
+/* Multiplies by the power of ten that "e5", "e+5" or "E-3" says; the text may be empty. */
+static bool read_power(double *value, const char *text) {
+    int64_t exponent = 0;
+    if (*text == '\0')
+        return true;
+    if (*text != 'e' && *text != 'E')
+        return false;
+    text += text[1] == '+' && text[2] != '-' ? 2 : 1;
+    if (!gt_text_int(&exponent, text, strlen(text)) || exponent < -99 || exponent > 99)
+        return false;
+    *value *= pow(10, (double)exponent);
+    return true;
+}
+
 static bool store_number(char want[WANT_MAX], void *target, const struct gt_option *o,
                          char *text) {
     double value = 0;
-    const size_t len = gt_decimal_read(&value, text, strlen(text));
+    const size_t len = read_decimal(&value, text);
     (void)o;
     (void)snprintf(want, WANT_MAX, "a number above 0");
-    if (len == 0 || text[len] != '\0' || !(value > 0) || value > 1e18)
+    if (len == 0 || !read_power(&value, text + len) || !(value > 0) || value > 1e18)
         return false;
     *(double *)target = value;
     return true;

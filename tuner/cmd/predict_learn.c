@@ -58,6 +58,27 @@ static void print_file(const struct gt_learning *l) {
     (void)fputs("};\n", stdout);
 }
 
+static void print_json_types(const struct gt_learning *l) {
+    bool first_of_all = true;
+    (void)fputs(", \"types\": [", stdout);
+    for (size_t t = 0; t < GT_DTYPES; t++)
+        for (int batch = 0; batch < 2; batch++) {
+            const struct gt_held_out *h = &l->of[t][batch];
+            bool first = true;
+            if (h->problems == 0)
+                continue;
+            (void)fputs(first_of_all ? "{" : ", {", stdout);
+            first_of_all = false;
+            gt_json_text(&first, "type", gt_dtype_at(t)->name);
+            gt_json_number(&first, "batches", batch);
+            gt_json_number(&first, "held_out_problems", (double)h->problems);
+            gt_json_number(&first, "held_out_loss", h->loss[1]);
+            gt_json_number(&first, "held_out_loss_without", h->loss[0]);
+            (void)fputs("}", stdout);
+        }
+    (void)fputs("]", stdout);
+}
+
 static void print_json(const struct gt_learning *l) {
     bool first = true;
     (void)fputs("{", stdout);
@@ -65,6 +86,7 @@ static void print_json(const struct gt_learning *l) {
     gt_json_number(&first, "held_out_problems", (double)l->all.problems);
     gt_json_number(&first, "held_out_loss", l->all.loss[1]);
     gt_json_number(&first, "held_out_loss_without", l->all.loss[0]);
+    print_json_types(l);
     (void)fputs("}\n", stdout);
 }
 

@@ -8,7 +8,7 @@
 #include "tuner/base/misses.h"
 #include "tuner/base/shard.h"
 #include "tuner/cmd/tune_report.h"
-#include "tuner/study/doubtful.h"
+#include "tuner/tune/doubtful.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +28,12 @@ static const struct gt_option options[] = {
      "of expected losses comes first",
      0, 0},
     {"random", 0, GT_OPT_INT, offsetof(struct gt_tune_values, drawn.random), "N",
-     "also draw N problems that no list names, and tune them; the largest expected loss "
-     "of a lookup comes first",
-     1, 100000},
-    GT_OPTIONS_DRAWN(struct gt_tune_values),
+     "also draw N problems that no list names, and tune them, behind those that are named; "
+     "the largest expected loss of a lookup comes first; another --seed draws others",
+     1, 10000},
+    GT_OPTION_TYPES(struct gt_tune_values),
+    GT_OPTION_VOLUME(struct gt_tune_values),
+    GT_OPTION_BATCH(struct gt_tune_values),
     {"shard", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, shard), "I/N",
      "part I of N of the problems, for N machines: the same division everywhere, by "
      "expected "
@@ -78,7 +80,10 @@ static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int
         return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
                                      "problems that --random draws");
     if (!v->sizes && !v->misses && v->drawn.random == 0 && first == argc)
-        return gt_die(GT_EXIT_USAGE, "nothing to tune: give --sizes FILE or problem names");
+        return gt_die(
+            GT_EXIT_USAGE,
+            "nothing to tune: give --sizes FILE, --from-misses FILE, --random N or "
+            "problem names");
     if (v->sizes)
         status = gt_sweep_load(s, v->sizes, &err);
     for (int i = first; status == GEMMTUNE_OK && i < argc; i++)
@@ -149,29 +154,32 @@ static int add_misses(struct gt_tune_request *r) {
                 r->v->misses, (long long)found.lines, gt_text_plural(found.lines),
                 found.problems, gt_text_plural((int64_t)found.problems),
                 (long long)found.others);
-    if (r->sweep->count > 0)
+    r->sweep->in_order = true;
+    if (r->sweep->count > 0 || r->v->drawn.random > 0)
         return -1;
     return gt_die(GT_EXIT_INPUT, "%s: no misses of %s", r->v->misses, key);
 }
 
 /* ---- drawn problems ---- */
 
-/* A database that will be made by the run, or by none, is empty. */
-static int read_db(struct gt_db **out, const struct gt_tune_values *v) {
-    *out = NULL;
-    return v->db != NULL && access(v->db, F_OK) != 0 ? -1 : gt_common_read_db(out, v->db);
-}
-
 static int order_drawn(struct gt_sweep *drawn, const struct gt_tune_request *r) {
     struct gt_families *families = NULL;
     struct gt_db *db = NULL;
     struct gt_err err = {""};
+    double least = 0, most = 0;
     int code = gt_common_families(&families, &r->v->templates);
     if (code < 0)
-        code = read_db(&db, r->v);
-    if (code < 0 &&
-        gt_doubtful_first(drawn, db, families, &r->devices.device[0], &err) != GEMMTUNE_OK)
-        code = gt_die(GT_EXIT_FAILURE, "%s", err.line);
+        code = gt_common_peek_db(&db, r->v->db);
+    if (code < 0) {
+        const gt_status status = gt_doubtful_sort(drawn, &least, &most, db, families,
+                                                  &r->devices.device[0], &err);
+        code = status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
+    }
+    if (code < 0 && !r->v->quiet)
+        fprintf(stderr,
+                "%zu problem%s drawn, on which a lookup expects to lose %.3g to %.3g %%\n",
+                drawn->count, gt_text_plural((int64_t)drawn->count), 100 * most,
+                100 * least);
     gt_db_close(db);
     gt_families_destroy(families);
     return code;
@@ -180,6 +188,7 @@ static int order_drawn(struct gt_sweep *drawn, const struct gt_tune_request *r) 
 static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
     struct gt_err err = {""};
     gt_status status = GEMMTUNE_OK;
+    s->in_order = true;
     for (size_t i = 0; i < drawn->count && status == GEMMTUNE_OK; i++)
         status = gt_sweep_add(s, drawn->item[i].name, &err);
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
@@ -192,7 +201,8 @@ static int add_drawn(struct gt_tune_request *r) {
         return -1;
     int code = r->devices.count == 0 ? find_devices(&r->devices, r->v) : -1;
     if (code < 0)
-        code = gt_drawn(&drawn, &r->v->drawn, r->v->seed, &r->devices.device[0], "tune");
+        code =
+            gt_drawn_make(&drawn, &r->v->drawn, r->v->seed, &r->devices.device[0], "tune");
     if (code < 0)
         code = order_drawn(&drawn, r);
     if (code < 0)
@@ -205,7 +215,10 @@ static int add_drawn(struct gt_tune_request *r) {
 
 /* A dry run makes no database. */
 static int open_db(struct gt_tuner *t, const struct gt_tune_values *v) {
-    return v->dry_run ? read_db(&t->db, v) : gt_common_write_db(&t->db, v->db);
+    if (!v->dry_run)
+        return gt_common_write_db(&t->db, v->db);
+    return v->db != NULL ? gt_common_peek_db(&t->db, v->db)
+                         : gt_common_read_db(&t->db, NULL);
 }
 
 static int work(struct gt_tuner *t, struct gt_session *session, void *user) {

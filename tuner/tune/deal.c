@@ -10,6 +10,19 @@ static double cost(const struct gt_deal *d, size_t problem) {
     return (double)gt_sweep_cost(&d->budget->sweep->item[problem], d->budget->seconds > 0);
 }
 
+/* The problems as listed, or the costliest first. */
+static gt_status order(size_t **out, const struct gt_budget *b, struct gt_err *err) {
+    const struct gt_sweep *s = b->sweep;
+    if (!s->in_order)
+        return gt_sweep_order(out, s, b->seconds > 0, err);
+    *out = calloc(s->count + 1, sizeof **out);
+    if (*out == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu problems", s->count);
+    for (size_t i = 0; i < s->count; i++)
+        (*out)[i] = i;
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_deal_begin(struct gt_deal *out, struct gt_budget *budget, size_t devices,
                         struct gt_err *err) {
     const size_t problems = budget->sweep->count;
@@ -22,7 +35,7 @@ gt_status gt_deal_begin(struct gt_deal *out, struct gt_budget *budget, size_t de
         out->next[i] = GT_DEAL_NONE;
     for (size_t i = 0; i < problems; i++)
         out->left += budget->given[i] ? 0 : cost(out, i);
-    return gt_sweep_order(&out->order, budget->sweep, budget->seconds > 0, err);
+    return order(&out->order, budget, err);
 }
 
 void gt_deal_clear(struct gt_deal *d) {
@@ -39,8 +52,8 @@ static bool others_prepare(const struct gt_deal *d, size_t device, size_t proble
     return found;
 }
 
-/* The costliest problem that is not given and that no other device prepares for; else the
- * costliest of those that others prepare for; else none. */
+/* The first problem, in that order, that is not given and that no other device prepares
+ * for; else the first of those that others prepare for; else none. */
 static size_t find(const struct gt_deal *d, size_t device) {
     size_t second = GT_DEAL_NONE;
     for (size_t i = 0; i < d->budget->sweep->count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deal.h - which of several devices gets which problem of a sweep: the costliest first, to
- * a free device. With each problem, a device learns which problem it will probably get
- * next, and prepares for it.
+ * deal.h - which of several devices gets which problem of a sweep: the costliest first, or
+ * as they are listed (gt_sweep.in_order), to a free device. With each problem, a device
+ * learns which problem it will probably get next, and prepares for it.
  */
 #ifndef GT_TUNER_TUNE_DEAL_H
 #define GT_TUNER_TUNE_DEAL_H

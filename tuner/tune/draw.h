@@ -3,8 +3,8 @@
  * draw.h - draws problems at random that no list names. The same seed draws the same
  * problems, and a larger count only adds problems behind them. No device, no file.
  */
-#ifndef GT_TUNER_STUDY_DRAW_H
-#define GT_TUNER_STUDY_DRAW_H
+#ifndef GT_TUNER_TUNE_DRAW_H
+#define GT_TUNER_TUNE_DRAW_H
 
 #include "core/text.h"
 #include "tuner/base/sweep.h"

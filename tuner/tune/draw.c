@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* draw.c - see draw.h. */
-#include "tuner/study/draw.h"
+#include "tuner/tune/draw.h"
 
 #include "tuner/search/search.h"
 
@@ -54,11 +54,13 @@ static void shrink(double side[SIDES], double volume) {
     }
 }
 
-/* The number of products of a problem: 1 for every other problem, else log-uniform. */
+/* The number of products of a problem: 1 for every other problem, else log-uniform. A
+ * product has one multiplication at least. */
 static int64_t draw_products(const struct gt_draw *how, uint64_t *state) {
+    const double most = fmin(how->batch, how->volume);
     const bool single = gt_random(state) % 2 == 0;
     const double share = gt_random_uniform(state);
-    return how->batch < 2 || single ? 1 : (int64_t)exp2(1 + share * log2(how->batch / 2.0));
+    return most < 2 || single ? 1 : (int64_t)exp2(1 + share * log2(most / 2));
 }
 
 static void draw_name(char name[GT_PROBLEM_NAME_MAX], const struct gt_draw *how,
