@@ -16,7 +16,8 @@ enum { LEARNED_CC = 90, UNITS_MIN = 100 };
 static const double learned_volume = 4e10;
 
 /* Whether trials of this arithmetic teach. i32 and the modes that make several products of
- * one have too few. */
+ * one have too few. So have outputs of another type and promoted sums, but their kernels
+ * are those of the usual outputs, so what these have taught counts for them. */
 static bool teaches(const struct gt_dtype *t) {
     const bool is_plain = t->math == GEMMTUNE_MATH_STRICT ||
                           t->math == GEMMTUNE_MATH_TF32 || t->math == GEMMTUNE_MATH_FAST ||
