@@ -131,7 +131,7 @@ GT_INLINE void gt_along(char *to, const struct gt_along *o, unsigned *tile, int 
  *     "block": ["ALONG_THREADS", "1", "1"],
  *     "grid": [the sum over the transposed operands of
  *              cdiv(wide, ALONG_WIDE) * cdiv(K * sizeof(A), ALONG_BYTES), and over the
- *              others of cdiv(rows, REPACK_HIGH) * cdiv(bytes of a row, REPACK_WIDE)],
+ *              others as for GT_REPACK_KERNEL],
  *     "smem": "TURN_A || TURN_B ? ALONG_WIDE * (ALONG_BYTES + 4) : 0"
  */
 #define GT_ALONG_KERNEL(name, keep_a, keep_b, turn_a, turn_b, b_at)                        \
@@ -145,7 +145,7 @@ GT_INLINE void gt_along(char *to, const struct gt_along *o, unsigned *tile, int 
         const int deep = gt_cdiv(k, GT_ALONG_DEEP);                                        \
         const int turn_1 = (turn_a) ? gt_cdiv(m, GT_ALONG_WIDE) * deep : 0;                \
         const int turn_2 = turn_1 + ((turn_b) ? gt_cdiv(n, GT_ALONG_WIDE) * deep : 0);     \
-        const int keep_1 = turn_2 + ((keep_a) ? gt_repack_blocks(&keep[0]) : 0);           \
+        const int blocks_a = (keep_a) ? gt_repack_blocks(&keep[0]) : 0;                    \
         GT_LEAD(1);                                                                        \
         if (k == 0 || alpha == (gt_acc)0)                                                  \
             return;                                                                        \
@@ -154,8 +154,7 @@ GT_INLINE void gt_along(char *to, const struct gt_along *o, unsigned *tile, int 
         else if ((turn_b) && GT_BLOCK < turn_2)                                            \
             gt_along((char *)workspace + (b_at), &turn[1], tile, GT_BLOCK - turn_1,        \
                      GT_THREAD_X);                                                         \
-        else if ((keep_a) && GT_BLOCK < keep_1)                                            \
-            gt_repack(GT_SIZEOF_A, &keep[0], GT_BLOCK - turn_2, GT_THREAD_X);              \
-        else if (keep_b)                                                                   \
-            gt_repack(GT_SIZEOF_B, &keep[1], GT_BLOCK - keep_1, GT_THREAD_X);              \
+        else if ((keep_a) || (keep_b))                                                     \
+            gt_repack_one_of(keep, blocks_a, keep_a, keep_b, GT_BLOCK - turn_2,            \
+                             GT_THREAD_X);                                                 \
     }

@@ -5,18 +5,15 @@
  * of a row's last 16 bytes becomes zeros.
  *
  * A row begins anywhere in memory. A thread loads the two aligned pieces of 16 bytes that
- * its 16 bytes lie in, and shifts them together.
+ * its 16 bytes lie in, and shifts them together. Both may reach into the rows beside it.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */
 #if !GT_OPENCL
 #define GT_REPACK_THREADS 256
-#define GT_REPACK_HIGH 32  /* rows of an operand that a block copies */
-#define GT_REPACK_WIDE 512 /* bytes of each of them: a warp copies them together */
-
-enum {
-    GT_REPACK_EACH = GT_REPACK_HIGH / (GT_REPACK_THREADS / 32) /* rows that a warp copies */
-};
+#define GT_REPACK_LANES   32  /* threads that copy a row together, at most */
+#define GT_REPACK_WIDE    512 /* bytes of a row that they copy */
+#define GT_REPACK_EACH    4   /* rows that a thread copies its 16 bytes of */
 
 /* An operand: rows of `bytes` bytes, `pitch` bytes apart there, `to_pitch` here. */
 struct gt_repack {
@@ -26,26 +23,16 @@ struct gt_repack {
     int rows;
 };
 
+/* Threads that copy a row together. A narrow row has few, so that the others of a warp copy
+ * the next rows. */
+GT_INLINE int gt_repack_lanes(const struct gt_repack *r) {
+    return r->bytes > GT_REPACK_WIDE - 16 ? GT_REPACK_LANES
+                                          : GT_MAX(1, gt_cdiv((int)r->bytes, 16));
+}
+
 GT_INLINE int gt_repack_blocks(const struct gt_repack *r) {
-    return gt_cdiv(r->rows, GT_REPACK_HIGH) * (int)GT_CDIV(r->bytes, GT_REPACK_WIDE);
-}
-
-/* The aligned piece at `at`, when all of it is between the operand's ends. */
-GT_INLINE struct gt_words_4 gt_repack_load(const char *at, const char *begin,
-                                           const char *end) {
-    const struct gt_words_4 none = {0, 0, 0, 0};
-    return at >= begin && at + 16 <= end ? *(const struct gt_words_4 *)at : none;
-}
-
-/* Fills in the elements of a piece that only partly lies between the operand's ends. */
-GT_INLINE void gt_repack_mend(int size, unsigned *piece, const char *at, const char *begin,
-                              const char *end) {
-    if (at >= begin && at + 16 <= end)
-        return;
-    GT_UNROLL
-    for (int e = 0; e < 16; e += size)
-        if (at + e >= begin && at + e < end)
-            piece[e / 4] |= gt_word_of(size, at + e, size) << e % 4 * 8;
+    return gt_cdiv(r->rows, GT_REPACK_EACH * (GT_REPACK_THREADS / gt_repack_lanes(r))) *
+           (int)GT_CDIV(r->bytes, GT_REPACK_WIDE);
 }
 
 /* words[0..3] becomes the 16 bytes that begin at byte `behind` of words[0..7]. */
@@ -70,43 +57,81 @@ GT_INLINE void gt_repack_cut(unsigned *words, int there) {
     }
 }
 
-/* Copies a block's part of an operand with elements of `size` bytes. Blocks with the first
- * bytes of all rows come first. All loads of a thread begin before its first store. */
-GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) {
-    const int bands = gt_cdiv(r->rows, GT_REPACK_HIGH);
-    const int row0 = block % bands * GT_REPACK_HIGH + t / 32;
-    const gt_long byte = block / bands * (gt_long)GT_REPACK_WIDE + t % 32 * 16;
-    const char *end = r->from + (r->rows - 1) * r->pitch + r->bytes;
+/* Copies the 16 bytes at byte `byte` of a row, element by element, and nothing behind it.
+ */
+GT_INLINE void gt_repack_with_care(int size, const struct gt_repack *r, int row,
+                                   gt_long byte) {
+    const char *from = r->from + row * r->pitch + byte;
+    const int there = (int)GT_MIN(r->bytes - byte, 16);
+    unsigned words[4];
+    GT_UNROLL
+    for (int w = 0; w < 4; w++)
+        words[w] = gt_word_of(size, from + 4 * w, there - 4 * w);
+    gt_store_words(16, r->to + row * r->to_pitch + byte, words);
+}
+
+/* Copies 16 bytes of each of the rows row0, row0 + step and so on, from row `low` to row
+ * `high` of them. All loads begin before the first store. */
+GT_INLINE void gt_repack_fast(const struct gt_repack *r, int row0, int step, int low,
+                              int high, gt_long byte) {
     unsigned words[GT_REPACK_EACH][8];
-    if (byte >= r->bytes)
-        return;
     GT_UNROLL
     for (int i = 0; i < GT_REPACK_EACH; i++) {
-        const int row = GT_MIN(row0 + i * (GT_REPACK_THREADS / 32), r->rows - 1);
+        const int row = GT_MAX(low, GT_MIN(row0 + i * step, high));
         const char *from = r->from + row * r->pitch + byte;
         const int behind = (int)((gt_long)from & 15);
-        const struct gt_words_4 low = gt_repack_load(from - behind, r->from, end);
-        const struct gt_words_4 high =
-            gt_repack_load(from - behind + 16, r->from, behind ? end : r->from);
-        words[i][0] = low.x, words[i][1] = low.y, words[i][2] = low.z, words[i][3] = low.w;
-        words[i][4] = high.x, words[i][5] = high.y, words[i][6] = high.z,
-        words[i][7] = high.w;
+        const struct gt_words_4 *at = (const struct gt_words_4 *)(from - behind);
+        const struct gt_words_4 left = at[0], right = at[behind > 0];
+        words[i][0] = left.x, words[i][1] = left.y;
+        words[i][2] = left.z, words[i][3] = left.w;
+        words[i][4] = right.x, words[i][5] = right.y;
+        words[i][6] = right.z, words[i][7] = right.w;
     }
     GT_UNROLL
     for (int i = 0; i < GT_REPACK_EACH; i++) {
-        const int row = row0 + i * (GT_REPACK_THREADS / 32);
+        const int row = row0 + i * step;
         const char *from = r->from + row * r->pitch + byte;
-        const int behind = (int)((gt_long)from & 15);
-        if (row >= r->rows)
+        if (row < low || row > high)
             continue;
-        gt_repack_mend(size, words[i], from - behind, r->from, end);
-        if (behind)
-            gt_repack_mend(size, words[i] + 4, from - behind + 16, r->from, end);
-        gt_repack_shift(words[i], behind);
+        gt_repack_shift(words[i], (int)((gt_long)from & 15));
         if (r->bytes - byte < 16)
             gt_repack_cut(words[i], (int)(r->bytes - byte));
         gt_store_words(16, r->to + row * r->to_pitch + byte, words[i]);
     }
+}
+
+/* Copies a block's part of an operand with elements of `size` bytes. Blocks with the first
+ * bytes of all rows come first. Aligned pieces may lie partly outside of the operand for
+ * its first and last row only. Those are copied with care, in a loop: the code stays short,
+ * since loading it takes as long as a small operand's copy. */
+GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) {
+    const int lanes = gt_repack_lanes(r), at_once = GT_REPACK_THREADS / lanes;
+    const int bands = gt_cdiv(r->rows, GT_REPACK_EACH * at_once);
+    const int row0 = block % bands * GT_REPACK_EACH * at_once + t / lanes;
+    const gt_long byte = block / bands * (gt_long)GT_REPACK_WIDE + t % lanes * 16;
+    const int last = r->rows - 1;
+    const char *first_at = r->from + byte, *last_at = r->from + last * r->pitch + byte + 16;
+    const char *end = r->from + last * r->pitch + r->bytes;
+    const int low = first_at - ((gt_long)first_at & 15) < r->from;
+    const int high = last - (last_at + (-(gt_long)last_at & 15) > end);
+    if (byte >= r->bytes || t >= at_once * lanes)
+        return;
+    if (low <= high)
+        gt_repack_fast(r, row0, at_once, low, high, byte);
+    _Pragma("unroll 1") for (int i = 0; i < GT_REPACK_EACH; i++) {
+        const int row = row0 + i * at_once;
+        if (row <= last && (row < low || row > high))
+            gt_repack_with_care(size, r, row, byte);
+    }
+}
+
+/* Copies a block's part of of[0], which has the first blocks_0 blocks, or of of[1]. One copy
+ * of the code serves both: their elements are equally wide. */
+GT_INLINE void gt_repack_one_of(const struct gt_repack *of, int blocks_0, int has_0,
+                                int has_1, int block, int t) {
+    const int second = !has_0 || (has_1 && block >= blocks_0);
+    const struct gt_repack r = second ? of[1] : of[0];
+    gt_repack(GT_SIZEOF_A, &r, block - (second ? blocks_0 : 0), t);
 }
 
 /* A and B as they lie in memory, for copies at `place` with rows at multiples of `to`
@@ -127,19 +152,19 @@ GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) 
  *
  *     "block": ["REPACK_THREADS", "1", "1"],
  *     "grid": [the sum over the packed operands of
- *              cdiv(rows, REPACK_HIGH) * cdiv(wide, REPACK_WIDE), at least 1, "1", "1"]
+ *              cdiv(rows, HIGH) * cdiv(wide, REPACK_WIDE), at least 1, "1", "1"]
+ *
+ * HIGH is REPACK_EACH * (REPACK_THREADS / max(1, min(REPACK_LANES, cdiv(wide, 16)))).
  */
 #define GT_REPACK_KERNEL(name, pack_a, pack_b, b_at)                                       \
     GT_KERNEL(name, GT_REPACK_THREADS, 1, 1)(GT_PARAMS) {                                  \
         GT_FOLLOW();                                                                       \
         GT_PRODUCT();                                                                      \
-        const struct gt_repack of_a = GT_REPACK_A(0, 16), of_b = GT_REPACK_B(b_at, 16);    \
-        const int blocks_a = (pack_a) ? gt_repack_blocks(&of_a) : 0;                       \
+        const struct gt_repack of[2] = {GT_REPACK_A(0, 16), GT_REPACK_B(b_at, 16)};        \
+        const int blocks_a = (pack_a) ? gt_repack_blocks(&of[0]) : 0;                      \
         GT_LEAD(1);                                                                        \
-        if (k > 0 && alpha != (gt_acc)0 && (pack_a) && GT_BLOCK < blocks_a)                \
-            gt_repack(sizeof(gt_a), &of_a, GT_BLOCK, GT_THREAD_X);                         \
-        else if (k > 0 && alpha != (gt_acc)0 && (pack_b))                                  \
-            gt_repack(sizeof(gt_b), &of_b, GT_BLOCK - blocks_a, GT_THREAD_X);              \
+        if (k > 0 && alpha != (gt_acc)0)                                                   \
+            gt_repack_one_of(of, blocks_a, pack_a, pack_b, GT_BLOCK, GT_THREAD_X);         \
     }
 
 #endif
