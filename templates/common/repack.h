@@ -125,8 +125,8 @@ GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) 
     }
 }
 
-/* Copies a block's part of of[0], which has the first blocks_0 blocks, or of of[1]. One copy
- * of the code serves both: their elements are equally wide. */
+/* Copies a block's part of the first operand, which has blocks_0 blocks, or of the second.
+ * One copy of the code serves both: their elements are equally wide. */
 GT_INLINE void gt_repack_one_of(const struct gt_repack *of, int blocks_0, int has_0,
                                 int has_1, int block, int t) {
     const int second = !has_0 || (has_1 && block >= blocks_0);
