@@ -106,6 +106,8 @@ static void problem_values(int64_t *value, const gemmtune_problem *p) {
     value[GT_IN_LDB] = p->ldb;
     value[GT_IN_LDC] = p->ldc;
     value[GT_IN_BATCH] = p->batch;
+    value[GT_IN_POINTERS] = gt_problem_has_pointers(p);
+    value[GT_IN_PROMISED] = p->pointer_align;
     value[GT_IN_TA] = p->trans_a != GEMMTUNE_NOTRANS;
     value[GT_IN_TB] = p->trans_b != GEMMTUNE_NOTRANS;
     value[GT_IN_SIZEOF_A] = (int64_t)gt_type_size(p->type_a);

@@ -22,6 +22,7 @@
     X(LDB, "LDB", NULL)                                                                    \
     X(LDC, "LDC", NULL)                                                                    \
     X(BATCH, "BATCH", NULL)                                                                \
+    X(PROMISED, "PROMISED", NULL)                                                          \
     X(ALIGN_A, "ALIGN_A", NULL)                                                            \
     X(ALIGN_B, "ALIGN_B", NULL)                                                            \
     X(ALIGN_C, "ALIGN_C", NULL)                                                            \
@@ -39,6 +40,7 @@
     X(EPI_ROW, "EPI_ROW", "GT_EPI_ROW")                                                    \
     X(EPI_BOXED, "EPI_BOXED", "GT_EPI_BOXED")                                              \
     X(WALK, "WALK", "GT_WALK")                                                             \
+    X(POINTERS, "POINTERS", "GT_POINTERS")                                                 \
     X(CUDA, "CUDA", "GT_CUDA")                                                             \
     X(CC, "CC", "GT_CC")                                                                   \
     X(CPU, "CPU", "GT_CPU")                                                                \

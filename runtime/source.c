@@ -208,7 +208,6 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
     if (!b->is_batch)
         return;
     static const char *const kinds[] = {
-        [GEMMTUNE_BATCH_POINTERS] = "GT_POINTERS",
         [GEMMTUNE_GROUPED_ROWS] = "GT_GROUPED",
         [GEMMTUNE_MASKED_ROWS] = "GT_MASKED",
     };

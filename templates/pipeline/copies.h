@@ -16,38 +16,36 @@
         }                                                                                  \
     }
 #if GT_POINTERS
-/* Each matrix may be aligned otherwise. In shared memory a matrix that is no whole number
- * of pieces need not begin with a piece. A thread asks for AT_ONCE pointers before it needs
- * the first. */
-enum { AT_ONCE = 4 };
+/* The last piece of a matrix may be a part of one. Threads share the pieces of a matrix
+ * that has one for each; otherwise those of all matrices. */
 #define FETCH(operand)                                                                     \
-    enum { WIDTH_##operand = ONE_##operand % VECTOR == 0 ? VECTOR : 1 };                   \
-    GT_INLINE void fetch_piece_##operand(gt_ab *to, const gt_ab *at, gt_long ld, int x) {  \
-        enum { ONE = ONE_##operand, LENGTH = LENGTH_##operand, WIDTH = WIDTH_##operand };  \
-        const int e = x % ONE;                                                             \
-        if (WIDTH > 1 && in_pieces(at, ld, ONE, sizeof(gt_ab), LENGTH, ONE))               \
-            gt_copy_async(WIDTH, to + PLACE_IN(operand, x),                                \
-                          at + piece_place(e, sizeof(gt_ab), LENGTH, ONE, ld, ONE));       \
+    GT_INLINE void fetch_piece_##operand(gt_ab *to, const gt_ab *at, gt_long ld, int e,    \
+                                         int place) {                                      \
+        enum { ONE = ONE_##operand, LENGTH = LENGTH_##operand };                           \
+        gt_ab *const to_piece = to + PLACE_IN(operand, place + e);                         \
+        const gt_ab *const piece =                                                         \
+            at + piece_place(e, sizeof(gt_ab), LENGTH, ONE, ld, ONE);                      \
+        if (ONE % VECTOR == 0 || e + VECTOR <= ONE)                                        \
+            gt_copy_async(VECTOR, to_piece, piece);                                        \
         else                                                                               \
-            GT_UNROLL_BY(1)                                                                \
-            for (int v = 0; v < WIDTH; v++)                                                \
-                gt_copy_async(1, to + PLACE_IN(operand, x + v),                            \
-                              at + (e + v) / LENGTH * ld + (e + v) % LENGTH);              \
+            gt_copy_some(VECTOR, to_piece, piece, ONE - e);                                \
     }                                                                                      \
     GT_INLINE void fetch_##operand(gt_ab *to, struct inputs from, int count) {             \
-        enum { WIDTH = WIDTH_##operand, STRIDE = GT_THREADS * WIDTH };                     \
-        const int end = count * ONE_##operand;                                             \
+        enum { ONE = ONE_##operand, PIECES = GT_CDIV(ONE, VECTOR) };                       \
         GT_UNROLL_BY(1)                                                                    \
-        for (int x = GT_THREAD_X * WIDTH; x < end; x += AT_ONCE * STRIDE) {                \
-            const gt_ab *at[AT_ONCE];                                                      \
-            GT_UNROLL                                                                      \
-            for (int i = 0; i < AT_ONCE; i++)                                              \
-                at[i] = MATRIX(from, GT_MIN(x + i * STRIDE, end - 1) / ONE_##operand);     \
-            GT_UNROLL                                                                      \
-            for (int i = 0; i < AT_ONCE; i++)                                              \
-                if (x + i * STRIDE < end)                                                  \
-                    fetch_piece_##operand(to, at[i], from.ld, x + i * STRIDE);             \
-        }                                                                                  \
+        for (int z = 0; z < count && PIECES >= GT_THREADS; z++)                            \
+            GT_UNROLL_BY(8)                                                                \
+            for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {                        \
+                const int e = (GT_THREAD_X + i * GT_THREADS) * VECTOR;                     \
+                if (PIECES % GT_THREADS == 0 || e < ONE)                                   \
+                    fetch_piece_##operand(to, MATRIX(from, z), from.ld, e,                 \
+                                          z * PITCH_##operand);                            \
+            }                                                                              \
+        GT_UNROLL_BY(1)                                                                    \
+        for (int i = GT_THREAD_X; i < count * PIECES && PIECES < GT_THREADS;               \
+             i += GT_THREADS)                                                              \
+            fetch_piece_##operand(to, MATRIX(from, i / PIECES), from.ld,                   \
+                                  i % PIECES * VECTOR, i / PIECES * PITCH_##operand);      \
     }
 #else
 #define FETCH(operand)                                                                     \

@@ -3,12 +3,15 @@
  * groups.h - the groups of pipeline: how the matrices of a group come to a stage, and how
  * its gathered sums leave.
  */
-/* The batch that a block walks through. own_a and own_b are the matrices of the next group
- * that this thread copies (OWN_MATRICES). */
+/* The batch that a block walks through. `products` is 0 where A and B are not needed. */
 struct batch {
     struct inputs a, b;
     int products;
-    const gt_ab *own_a, *own_b;
+#if GT_POINTERS
+    gt_c *const *c;
+    int all;                /* products */
+    struct pointers *table; /* of as many groups as there are stages */
+#endif
 };
 
 /* The number of products of a group that exist. */
@@ -16,13 +19,25 @@ GT_INLINE int count_of(gt_long group, int products) {
     return (int)GT_MAX(GT_MIN((gt_long)COUNT, products - group * COUNT), 0);
 }
 
-#if OWN_MATRICES
-/* Asks for the pointers to the thread's matrices of a group. */
-GT_INLINE void own_pointers(struct batch *from, gt_long group) {
-    if (GT_THREAD_X < count_of(group, from->products)) {
-        from->own_a = from->a.at[group * COUNT + GT_THREAD_X];
-        from->own_b = from->b.at[group * COUNT + GT_THREAD_X];
-    }
+#if GT_POINTERS
+/* Starts to copy pointer number GT_THREAD_X of the `count` ones at `from`. */
+GT_INLINE void copy_pointer(void *to, const void *from, int count) {
+    enum { BYTES = sizeof(void *) };
+    if (GT_THREAD_X < count)
+        gt_copy_async(BYTES / sizeof(gt_ab), (gt_ab *)((char *)to + GT_THREAD_X * BYTES),
+                      (const gt_ab *)((const char *)from + GT_THREAD_X * BYTES));
+}
+
+/* The same of a group's pointers to matrices of A and B, and of C. */
+GT_INLINE void point_to_inputs(const struct batch *from, int place, gt_long group) {
+    const int count = count_of(group, from->products);
+    copy_pointer(from->table[place].a, from->a.at + group * COUNT, count);
+    copy_pointer(from->table[place].b, from->b.at + group * COUNT, count);
+}
+
+GT_INLINE void point_to_outputs(const struct batch *from, int place, gt_long group) {
+    copy_pointer(from->table[place].c, from->c + group * COUNT,
+                 count_of(group, from->all));
 }
 #endif
 
@@ -37,69 +52,60 @@ GT_INLINE int is_whole(const struct batch *from, int count) {
     return from->a.whole && from->b.whole && count == COUNT;
 }
 
-#if OWN_MATRICES || OWN_C
-/* Whether a matrix with rows of `length` elements can be copied in bulk. */
-GT_INLINE int is_piece(const void *at, gt_long ld, int length) {
-    return IS_ALIGNED(at) && ld == length;
-}
-#endif
-
 #if OWN_MATRICES
-/* Copies a matrix of `one` elements to shared memory, element by element. */
-GT_INLINE void copy_elements(gt_ab *to, const gt_ab *at, gt_long ld, int length, int one) {
-    GT_UNROLL_BY(1)
-    for (int e = 0; e < one; e++)
-        to[e] = at[e / length * ld + e % length];
+/* Starts to copy a matrix of `one` elements. What is less than a piece at its end comes by
+ * a copy of its own. */
+GT_INLINE void copy_own(gt_ab *to, const gt_ab *at, int one, int full) {
+    const int whole = one / VECTOR * VECTOR;
+    if (whole > 0)
+        load_bulk(to, at, whole * sizeof(gt_ab), full);
+    if (whole < one)
+        gt_copy_some(VECTOR, to + whole, at + whole, one - whole);
 }
 
-/* Thread z copies the matrices of product z of a group, in bulk where that is possible.
- * Bulk copies arrive at `full`. The thread then asks for the pointers of the group that
- * follows. */
-GT_INLINE void fetch_own(gt_ab *stage, struct batch *from, gt_long group, int count,
+/* Thread z copies the matrices of product z of a group. Bulk copies arrive at `full`. */
+GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int count,
                          int full) {
     const int z = GT_THREAD_X;
-    gt_ab *const to_a = stage + z * ONE_A, *const to_b = stage + GT_RUN_A + z * ONE_B;
     if (z < count) {
-        const int bulk_a = is_piece(from->own_a, from->a.ld, LENGTH_A);
-        const int bulk_b = is_piece(from->own_b, from->b.ld, LENGTH_B);
-        if (!bulk_a)
-            copy_elements(to_a, from->own_a, from->a.ld, LENGTH_A, ONE_A);
-        if (!bulk_b)
-            copy_elements(to_b, from->own_b, from->b.ld, LENGTH_B, ONE_B);
-        gt_barrier_arrive_expecting(full, bulk_a * GT_BYTES_A + bulk_b * GT_BYTES_B);
-        if (bulk_a)
-            load_bulk(to_a, from->own_a, GT_BYTES_A, full);
-        if (bulk_b)
-            load_bulk(to_b, from->own_b, GT_BYTES_B, full);
+        gt_barrier_arrive_expecting(full, (ONE_A / VECTOR + ONE_B / VECTOR) * 16);
+        copy_own(stage + z * PITCH_A, MATRIX(a, z), ONE_A, full);
+        copy_own(stage + GT_RUN_A + z * PITCH_B, MATRIX(b, z), ONE_B, full);
     } else if (count > 0 && z < COUNT) {
         gt_barrier_arrive(full);
     }
-    own_pointers(from, group + gridDim.x);
 }
 #endif
 
 /* Starts to copy an operand of a group to its place in a stage. */
-#if !GT_POINTERS
-#define BEGIN_WITH(x) ((x).at += group * COUNT * (x).stride)
+#if GT_POINTERS
+#define FETCH_OPERAND(operand, place, from) fetch_##operand(place, from, count);
+#else
 #define FETCH_OPERAND(operand, place, from)                                                \
     if (from.whole && count == COUNT)                                                      \
         fetch_whole_##operand(place, from.at);                                             \
     else if (is_fetched(from, group))                                                      \
         fetch_##operand(place, from, count);
-#else
-#define BEGIN_WITH(x) ((x).at += group * COUNT)
-#define FETCH_OPERAND(operand, place, from) fetch_##operand(place, from, count);
 #endif
 
-/* Starts to copy a group to a stage. Bulk copies arrive at `full`. */
-GT_INLINE void fetch(gt_ab *stage, struct batch *from, gt_long group, int full) {
+/* Starts to copy a group to a stage, whose number is `place`. Bulk copies arrive at `full`.
+ * Pointers to C come with their group. Those to A and B come AHEAD groups before they are
+ * needed, in the place that the group before this one has left. */
+GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long group,
+                     int full) {
     const int count = count_of(group, from->products);
-#if OWN_MATRICES
-    fetch_own(stage, from, group, count, full);
-#else
     struct inputs a = from->a, b = from->b;
-    BEGIN_WITH(a), BEGIN_WITH(b);
-#if GT_BULK && !GT_POINTERS
+#if GT_POINTERS
+    point_to_outputs(from, place, group);
+    point_to_inputs(from, place > 0 ? place - 1 : AHEAD, group + (gt_long)AHEAD * gridDim.x);
+    a.at = from->table[place].a, b.at = from->table[place].b;
+#else
+    a.at += group * COUNT * a.stride, b.at += group * COUNT * b.stride;
+#endif
+#if OWN_MATRICES
+    fetch_own(stage, a, b, count, full);
+#else
+#if GT_BULK
     if (is_whole(from, count)) {
         enum { BYTES_A = COUNT * GT_BYTES_A, BYTES_B = COUNT * GT_BYTES_B };
         if (GT_THREAD_X == 0) {
@@ -127,32 +133,30 @@ GT_INLINE void await(const struct batch *from, gt_long group, int full, int pari
 #endif
 }
 
-#if OWN_C
-/* Thread z stores matrix z of the gathered ones, in bulk where that is possible. */
-GT_INLINE void store_own(struct outputs c, gt_c *at) {
-    const gt_c *const from = c.gathered + GT_THREAD_X * ONE_C;
-    const int is_bulk = is_piece(at, c.ld, COLS);
-    if (is_bulk)
-        store_bulk(at, from, GT_BYTES_C);
-    GT_UNROLL_BY(1)
-    for (int e = 0; e < ONE_C && !is_bulk; e++)
-        at[e / COLS * c.ld + e % COLS] = from[e];
+#if OWN_MATRICES
+/* Thread z stores matrix z of the gathered ones. */
+GT_INLINE void store_own(struct outputs c, int z) {
+    enum { WHOLE = ONE_C / VECTOR_C * VECTOR_C };
+    const gt_c *const from = c.gathered + z * PITCH_C;
+    if (WHOLE > 0)
+        store_bulk(MATRIX(c, z), from, WHOLE * sizeof(gt_c));
+    for (int e = WHOLE; e < ONE_C; e++)
+        MATRIX(c, z)[e] = from[e];
 }
 #endif
 
-/* Stores the gathered sums of `count` products. All threads call it. `own`: with OWN_C, the
- * matrix that this thread stores. */
-GT_INLINE void send(struct outputs c, int count, gt_c *own) {
+/* Stores the gathered sums of `count` products. All threads call it. */
+GT_INLINE void send(struct outputs c, int count) {
 #if GT_BULK
     gt_async_sees_stores();
 #endif
     GT_BARRIER(); /* the sums are there */
-#if OWN_C
+#if OWN_MATRICES
     if (GT_THREAD_X < count)
-        store_own(c, own);
+        store_own(c, GT_THREAD_X);
     gt_bulk_stores_commit();
 #else
-#if GT_BULK && !GT_POINTERS
+#if GT_BULK
     if (count == COUNT && c.ld == COLS && c.stride == ONE_C) {
         if (GT_THREAD_X == 0) {
             store_bulk(c.at, c.gathered, COUNT * GT_BYTES_C);

@@ -6,12 +6,16 @@
 enum {
     ROWS = GT_ROWS, COLS = GT_COLS, DEEP = GT_DEEP, /* m, n, k */
     TM = GT_PATCH_M, TN = GT_PATCH_N, COUNT = GT_COUNT, STAGES = GT_STAGES,
+    AHEAD = STAGES - 1, /* groups that are on their way */
     HIGH = GT_HIGH, WIDE = GT_WIDE, /* patches or tiles along m and n */
     TEAM = GT_TEAM,                 /* threads of a product */
     VK = GT_VK, VM = GT_VM, VN = GT_VN,
     VECTOR = 16 / sizeof(gt_ab), VECTOR_C = 16 / sizeof(gt_c), /* a piece's elements */
     /* Elements of a matrix, and of its rows as they are stored. */
     ONE_A = ROWS * DEEP, ONE_B = DEEP * COLS, ONE_C = ROWS * COLS,
+    /* Elements from a matrix to the next in shared memory: in a run, those of a matrix.
+     * Behind pointers a matrix begins with a piece. */
+    PITCH_A = GT_PITCH_A, PITCH_B = GT_PITCH_B, PITCH_C = GT_PITCH_C,
     LENGTH_A = GT_TA ? ROWS : DEEP, LENGTH_B = GT_TB ? DEEP : COLS,
     DOUBLE = sizeof(gt_ab) == 8, ALONG_A = !GT_TA, ALONG_B = GT_TB,
     /* Fragments are loaded in pieces of 16 bytes, those of 16-bit elements by ldmatrix. */
@@ -19,7 +23,7 @@ enum {
     MATRIX_B = GT_ENGINE && LENGTH_B % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0),
 };
 
-/* The matrices of all products, as the caller has them: at strides, or where pointers lead
+/* Matrices of an operand: at strides, as the caller has them, or where pointers lead
  * (GT_POINTERS). `whole`: COUNT of them are one run. */
 struct inputs {
 #if GT_POINTERS
@@ -36,6 +40,7 @@ struct inputs {
 struct outputs {
 #if GT_POINTERS
     gt_c *const *at;
+    gt_c *direct; /* that of the thread's product, when it is not gathered */
 #else
     gt_c *at;
 #endif
@@ -44,23 +49,23 @@ struct outputs {
     gt_acc alpha, beta;
 };
 
-#ifndef GT_POINTERS
-#define GT_POINTERS 0
-#endif
-/* Behind pointers, thread z copies matrix z of a group in bulk, where matrices consist of
- * pieces of 16 bytes. */
-#define OWN_MATRICES                                                                       \
-    (GT_POINTERS && GT_BULK && GT_BYTES_A % 16 == 0 && GT_BYTES_B % 16 == 0)
-#define OWN_C (GT_POINTERS && GT_BULK && GT_BYTES_C % 16 == 0)
+/* Behind pointers, with BULK, thread z copies matrix z of a group. */
+#define OWN_MATRICES (GT_POINTERS && GT_BULK)
 
-/* MATRIX is matrix z of the operand `from`. BEHIND is the operand without its first `count`
- * matrices. */
+/* MATRIX is matrix z of the operand `from`. DIRECT is that of C, for sums that are stored one
+ * by one. */
 #if GT_POINTERS
 #define MATRIX(from, z) ((from).at[z])
-#define BEHIND(from, count) ((from).at + (count))
+#define DIRECT(c, z) ((c).direct)
+
+/* The pointers to a group's matrices, in shared memory. */
+struct pointers {
+    const gt_ab *a[COUNT], *b[COUNT];
+    gt_c *c[COUNT];
+};
 #else
 #define MATRIX(from, z) ((from).at + (z) * (from).stride)
-#define BEHIND(from, count) ((from).at + (count) * (from).stride)
+#define DIRECT(c, z) MATRIX(c, z)
 #endif
 
 #define IS_ALIGNED(p) (((gt_long)(p) & 15) == 0)

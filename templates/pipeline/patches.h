@@ -62,7 +62,7 @@ GT_INLINE void load_cols(gt_ab *y, const gt_ab *b, int p, int col) {
 
 /* acc += the sums of the thread's patch. Afterwards all slices have the whole sums. */
 GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
-    a += part.product * ONE_A, b += part.product * ONE_B;
+    a += part.product * PITCH_A, b += part.product * PITCH_B;
     GT_UNROLL_BY(2)
     for (int p = part.slice * VK; p < DEEP; p += GT_SLICES * VK) {
         gt_ab x[TM * VK], y[TN * VK];

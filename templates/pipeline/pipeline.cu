@@ -13,7 +13,10 @@
  * of matrices is copied in pieces of 16 bytes, whatever the sides of a matrix are. C is
  * gathered in shared memory and leaves as a run too. Padded rows are copied in pieces as
  * well, where rows and their distance are whole pieces; all others element by element. An
- * operand that all products share is copied once to each stage.
+ * operand that all products share is copied once to each stage. Pointers are copied to
+ * shared memory ahead of the matrices they lead to, so that no copy waits for one.
+ * Matrices behind pointers begin with a piece, and are runs or, without BULK, have rows of
+ * whole pieces: space.json refuses others.
  *
  * The kernel is compiled for one m, n and k, so that no division is left of the places of
  * elements, and loops over them have constant ends.
@@ -34,7 +37,7 @@
  */
 
 #if GT_POINTERS
-#define INPUTS(x, lengths, one) {all_##x, ld##x, one, 0}
+#define INPUTS(x, length, one) {all_##x, ld##x, one, 0}
 #else
 #define INPUTS(x, length, one)                                                             \
     {(const gt_ab *)x, ld##x, stride_##x,                                                  \
@@ -43,20 +46,22 @@
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_acc, smem, GT_SMEM_ELEMS);
-    enum { AHEAD = STAGES - 1, STAGE = GT_RUN_A + GT_RUN_B };
+    enum { STAGE = GT_RUN_A + GT_RUN_B };
     gt_ab *ring = (gt_ab *)smem;
 #if GT_POINTERS
     const int gathers = beta == (gt_acc)0;
-    gt_c *const *const c = all_c;
 #else
     const int gathers =
         beta == (gt_acc)0 && in_pieces(c, ldc, stride_c, sizeof(gt_c), COLS, ONE_C);
 #endif
     struct batch from = {INPUTS(a, LENGTH_A, ONE_A), INPUTS(b, LENGTH_B, ONE_B),
                          k > 0 && alpha != (gt_acc)0 ? batch : 0};
-    struct outputs out = {c, gathers ? (gt_c *)(ring + STAGES * STAGE) : 0, ldc,
-                          GT_POINTERS ? (gt_long)ONE_C : stride_c, alpha, beta};
-    const struct outputs all = out;
+    struct outputs out = {};
+    out.gathered = gathers ? (gt_c *)(ring + STAGES * STAGE) : 0;
+    out.ld = ldc;
+    out.stride = GT_POINTERS ? (gt_long)ONE_C : stride_c;
+    out.alpha = alpha;
+    out.beta = beta;
     const struct part part = part_of_thread();
     const int full = gt_shared_address(smem) + GT_PLACE_FULL; /* barriers of the stages */
     int stage = 0, parity = 0;
@@ -67,11 +72,21 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     gt_barrier_init_done();
     GT_BARRIER();
 #endif
-#if OWN_MATRICES
-    own_pointers(&from, GT_BLOCK);
-#endif
+#if GT_POINTERS
+    from.c = all_c;
+    from.all = batch;
+    from.table = (struct pointers *)((char *)smem + GT_PLACE_POINTERS);
     for (int s = 0; s < AHEAD; s++)
-        fetch(ring + s * STAGE, &from, GT_BLOCK + (gt_long)s * gridDim.x, full + 8 * s);
+        point_to_inputs(&from, s, GT_BLOCK + (gt_long)s * gridDim.x);
+    GT_COPY_COMMIT();
+    GT_COPY_WAIT(0);
+#endif
+    for (int s = 0; s < AHEAD; s++) {
+#if GT_POINTERS
+        GT_BARRIER(); /* pointers are there, and the ones that the next replace were read */
+#endif
+        fetch(ring + s * STAGE, s, &from, GT_BLOCK + (gt_long)s * gridDim.x, full + 8 * s);
+    }
     for (gt_long group = GT_BLOCK; group * COUNT < batch; group += gridDim.x) {
         const int last = stage == 0 ? AHEAD : stage - 1;
         const int count = count_of(group, batch);
@@ -79,24 +94,26 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         GT_UNROLL
         for (int i = 0; i < SUMS; i++)
             acc[i] = 0;
-        out.at = BEHIND(all, group * COUNT);
-#if OWN_C
-        gt_c *const own = GT_THREAD_X < count ? out.at[GT_THREAD_X] : 0;
+#if GT_POINTERS
+        out.at = from.table[stage].c;
 #else
-        gt_c *const own = 0;
+        out.at = c + group * COUNT * stride_c;
 #endif
         await(&from, group, full + 8 * stage, parity);
 #if GT_BULK
         GT_BULK_STORES_READ(0);
 #endif
         GT_BARRIER(); /* the group is there; the stage before it and C's place are free */
-        fetch(ring + last * STAGE, &from, group + (gt_long)AHEAD * gridDim.x,
+        fetch(ring + last * STAGE, last, &from, group + (gt_long)AHEAD * gridDim.x,
               full + 8 * last);
         if (from.products > 0)
             multiply(acc, ring + stage * STAGE, ring + stage * STAGE + GT_RUN_A, part);
+#if GT_POINTERS
+        out.direct = gathers ? 0 : MATRIX(out, part.product);
+#endif
         give_all(out, acc, part, count);
         if (gathers)
-            send(out, count, own);
+            send(out, count);
         parity ^= stage == AHEAD;
         stage = stage == AHEAD ? 0 : stage + 1;
     }

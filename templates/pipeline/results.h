@@ -5,20 +5,31 @@
  */
 /* Stores `count` gathered matrices of C. */
 #if GT_POINTERS
+/* Stores the piece from element e on of a matrix, which is gathered from `place` on. */
+GT_INLINE void store_piece(gt_c *at, struct outputs c, int e, int place) {
+    const gt_c *const from = c.gathered + PLACE_IN_C(place + e);
+    gt_c *const piece = at + piece_place(e, sizeof(gt_c), COLS, ONE_C, c.ld, ONE_C);
+    if (ONE_C % VECTOR_C == 0 || e + VECTOR_C <= ONE_C)
+        *(uint4 *)piece = *(const uint4 *)from;
+    else
+        for (int v = 0; v < ONE_C % VECTOR_C; v++)
+            piece[v] = from[v];
+}
+
+/* Threads share the pieces as they do when they fetch A and B (copies.h). */
 GT_INLINE void store_run(struct outputs c, int count) {
-    enum { WIDTH = ONE_C % VECTOR_C == 0 ? VECTOR_C : 1 };
+    enum { PIECES = GT_CDIV(ONE_C, VECTOR_C) };
     GT_UNROLL_BY(1)
-    for (int x = GT_THREAD_X * WIDTH; x < count * ONE_C; x += GT_THREADS * WIDTH) {
-        gt_c *const at = MATRIX(c, x / ONE_C);
-        const int e = x % ONE_C;
-        if (in_pieces(at, c.ld, ONE_C, sizeof(gt_c), COLS, ONE_C) && WIDTH > 1)
-            *(uint4 *)(at + piece_place(e, sizeof(gt_c), COLS, ONE_C, c.ld, ONE_C)) =
-                *(const uint4 *)(c.gathered + PLACE_IN_C(x));
-        else
-            GT_UNROLL_BY(1)
-            for (int v = 0; v < WIDTH; v++)
-                at[(e + v) / COLS * c.ld + (e + v) % COLS] = c.gathered[PLACE_IN_C(x + v)];
-    }
+    for (int z = 0; z < count && PIECES >= GT_THREADS; z++)
+        GT_UNROLL_BY(4)
+        for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {
+            const int e = (GT_THREAD_X + i * GT_THREADS) * VECTOR_C;
+            if (PIECES % GT_THREADS == 0 || e < ONE_C)
+                store_piece(MATRIX(c, z), c, e, z * PITCH_C);
+        }
+    GT_UNROLL_BY(1)
+    for (int i = GT_THREAD_X; i < count * PIECES && PIECES < GT_THREADS; i += GT_THREADS)
+        store_piece(MATRIX(c, i / PIECES), c, i % PIECES * VECTOR_C, i / PIECES * PITCH_C);
 }
 #else
 GT_INLINE void store_run(struct outputs c, int count) {
@@ -43,10 +54,10 @@ GT_INLINE void give(struct outputs c, int exists, int product, int row, int col,
         for (int j = 0; j < width; j++)
             some[j] = gt_to_c(c.alpha * sums[j]);
         gt_store_global_c(
-            width, c.gathered + PLACE_IN_C(product * ONE_C + row * COLS + col), some);
+            width, c.gathered + PLACE_IN_C(product * PITCH_C + row * COLS + col), some);
     } else if (exists) {
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            gt_store_c(MATRIX(c, product) + row * c.ld + col + j, c.alpha, sums[j], c.beta);
+            gt_store_c(DIRECT(c, product) + row * c.ld + col + j, c.alpha, sums[j], c.beta);
     }
 }

@@ -121,10 +121,10 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part
         fragment x[TM / 16], y;
         GT_UNROLL
         for (int i = 0; i < TM / 16; i++)
-            load_fragment_A(x[i], a, part.product * ONE_A, part.row + i * 16, p);
+            load_fragment_A(x[i], a, part.product * PITCH_A, part.row + i * 16, p);
         GT_UNROLL
         for (int j = 0; j < TN / 16; j++) {
-            load_fragment_B(y, b, part.product * ONE_B, part.col + j * 16, p);
+            load_fragment_B(y, b, part.product * PITCH_B, part.col + j * 16, p);
             GT_UNROLL
             for (int i = 0; i < 2 * (TM / 16); i++)
                 MULTIPLY_ADD(acc + (i / 2 * (TN / 8) + 2 * j + i % 2) * 4, x[i / 2], y,

@@ -80,7 +80,11 @@ trial pipeline $thin,pointers,align=16 "$turns BULK=1"
 # Pieces of 16 bytes, and single elements of rows with padding.
 trial bundle f32-tn-8x12x5,batch=45,pointers,align=16,beta "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
 trial bundle f16-nn-9x8x9,batch=33,pointers,lda=12,ldc=10 "SHARE=1 GATHER=1 TM=5 TN=5"
-trial pipeline f16-nt-21x20x7,batch=33,pointers "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+# Matrices that end with a part of a piece; rows of whole pieces.
+trial pipeline f16-nt-21x20x7,batch=33,pointers,align=16 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 STAGES=3 BULK=1"
+trial pipeline f16-nn-20x24x32,lda=40,ldb=32,ldc=40,batch=40,pointers,align=16 \
+    "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3"
 trial pipeline f64-tn-17x12x15,batch=9,ldb=16,ldc=14 "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed

@@ -178,7 +178,7 @@ static void test_pointers(void **state) {
     (void)state;
     struct gt_family *f = grid_family();
     expect(f, "f32-nn-3x4x4,batch=2,pointers,align=16", "#define GT_POINTERS 1\n", true);
-    expect(f, "f32-nn-3x4x4,batch=2", "#define GT_POINTERS", false);
+    expect(f, "f32-nn-3x4x4,batch=2", "#define GT_POINTERS 0\n", true);
     expect(f, "f32-nn-3x4x4,batch=2", "batch.h", false);
     expect(f, "f32-nn-3x4x4,batch=2,pointers,align=16",
            "const gt_a *const *GT_RESTRICT all_a, const gt_b *const *GT_RESTRICT all_b, "

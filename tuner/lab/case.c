@@ -278,7 +278,8 @@ static gt_status make_lists(struct gt_case *t, struct gt_err *err) {
         ops->view(&output, c->rig, c->scratch, GT_GUARD, c->scratch_bytes - GT_GUARD, err);
     void *const matrix[3] = {t->a.view, t->b.view, output};
     if (status == GEMMTUNE_OK)
-        status = gt_lists_create(&t->lists, c->rig, &t->asked, matrix, &t->orders, err);
+        status = gt_lists_create(&t->lists, c->rig, &t->asked, &t->spec.problem, matrix,
+                                 &t->orders, err);
     if (output != NULL)
         ops->view_release(c->rig, output);
     return status;

@@ -11,25 +11,40 @@
 
 /* ---- memory ---- */
 
-/* The least stride from which matrices have a gap between them and are aligned to
- * `promised` bytes, but not to twice as many. */
-static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised) {
+/* The least stride of at least `elements` at which matrices are aligned to `promised`
+ * bytes; with `exactly`, not to twice as many. */
+static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised,
+                         bool exactly) {
     const int64_t size = (int64_t)gt_type_size(type);
     const int64_t to = promised > size ? promised / size : 1;
-    return (elements / to + 1) / 2 * 2 * to + to;
+    const int64_t steps = (elements + to - 1) / to;
+    return (exactly ? steps | 1 : steps) * to;
 }
 
-gemmtune_problem gt_memory_of(const gemmtune_problem *p) {
+/* The strided batch of memory that pointers lead to. A matrix has `more` elements behind
+ * it. */
+static gemmtune_problem memory_of(const gemmtune_problem *p, int64_t more, bool exactly) {
+    const int64_t promised = p->pointer_align;
     gemmtune_problem q = *p;
     if (!gt_problem_has_pointers(p))
         return q;
-    const int64_t promised = p->pointer_align;
     q.batch_kind = GEMMTUNE_BATCH_STRIDED;
     q.pointer_align = 0;
-    q.stride_a = stride_of(gt_problem_shape_a(p).rows * p->lda, p->type_a, promised);
-    q.stride_b = stride_of(gt_problem_shape_b(p).rows * p->ldb, p->type_b, promised);
-    q.stride_c = stride_of(p->m * p->ldc, p->type_c, promised);
+    q.stride_a =
+        stride_of(gt_problem_shape_a(p).rows * p->lda + more, p->type_a, promised, exactly);
+    q.stride_b =
+        stride_of(gt_problem_shape_b(p).rows * p->ldb + more, p->type_b, promised, exactly);
+    q.stride_c = stride_of(p->m * p->ldc + more, p->type_c, promised, exactly);
     return q;
+}
+
+gemmtune_problem gt_memory_of(const gemmtune_problem *p) {
+    return memory_of(p, 1, true);
+}
+
+gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p) {
+    enum { WIDEST = 16 }; /* bytes: no kernel asks for more */
+    return memory_of(p, 0, p->pointer_align < WIDEST);
 }
 
 /* ---- orders ---- */
@@ -222,9 +237,9 @@ static char *pointer_to(const gemmtune_problem *memory, int operand, int64_t z,
 }
 
 gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
-                          const gemmtune_problem *p, void *const matrix[3],
-                          const struct gt_orders *orders, struct gt_err *err) {
-    const gemmtune_problem memory = gt_memory_of(p);
+                          const gemmtune_problem *p, const gemmtune_problem *memory,
+                          void *const matrix[3], const struct gt_orders *orders,
+                          struct gt_err *err) {
     memset(out, 0, sizeof *out);
     if (!gt_problem_has_pointers(p))
         return GEMMTUNE_OK;
@@ -234,7 +249,7 @@ gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
     void **const of[3] = {host, host + p->batch, host + 2 * p->batch};
     for (int i = 0; i < 3; i++)
         for (int64_t z = 0; z < p->batch; z++)
-            of[i][z] = pointer_to(&memory, i, z, orders, matrix[i]);
+            of[i][z] = pointer_to(memory, i, z, orders, matrix[i]);
     const gt_status status = gt_lists_write(out, rig, of, p->batch, err);
     free(host);
     return status;

@@ -15,6 +15,11 @@
  * it is `p`. */
 gemmtune_problem gt_memory_of(const gemmtune_problem *p);
 
+/* The same where products are timed. There matrices lie as close together as their promise
+ * allows, like those of a packed batch: gaps would cost bandwidth. A promise of less than
+ * 16 bytes is kept no better, since kernels ask whether matrices are aligned to 16. */
+gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p);
+
 /* Matrix number z of a product's operand is matrix (z step + shift) mod count in memory. */
 struct gt_order {
     int64_t step, shift;
@@ -67,10 +72,12 @@ int64_t gt_rows_group(const struct gt_rows *rows, const gemmtune_problem *p, int
 
 /* Device bytes of the lists of a problem. */
 int64_t gt_lists_bytes(const gemmtune_problem *p);
-/* Makes the lists of `p`, whose matrices begin at `matrix`; nothing where it has none. */
+/* Makes the lists of `p`, whose matrices begin at `matrix` and lie as those of `memory`;
+ * nothing where it has none. */
 gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
-                          const gemmtune_problem *p, void *const matrix[3],
-                          const struct gt_orders *orders, struct gt_err *err);
+                          const gemmtune_problem *p, const gemmtune_problem *memory,
+                          void *const matrix[3], const struct gt_orders *orders,
+                          struct gt_err *err);
 /* Makes device arrays of `count` pointers each, which are given on the host; nothing for a
  * count of 0. */
 gt_status gt_lists_write(struct gt_lists *out, struct gt_rig *rig, void **const pointers[3],

@@ -14,7 +14,7 @@ static int64_t round_up(int64_t v, int64_t to) {
 
 /* Bytes from one set's operand to the next set's. */
 static void strides(int64_t out[3], const gemmtune_problem *asked) {
-    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
+    const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
     const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
                               gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
                               gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c)};
@@ -70,7 +70,7 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
 
 static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked, uint64_t seed,
                            struct gt_err *err) {
-    const gemmtune_problem memory = gt_memory_of(asked), *p = &memory;
+    const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; o < 3; o++) {
         const struct gt_stack stored = gt_stack_of(p, o);
@@ -85,11 +85,13 @@ static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked, ui
 /* Pointers to the matrices of each set, in the order in which these lie in memory. */
 static gt_status make_lists(struct gt_lab *lab, const gemmtune_problem *p,
                             struct gt_err *err) {
+    const gemmtune_problem memory = gt_timed_memory_of(p);
     struct gt_sets *s = &lab->sets;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < s->count; i++) {
         void *const matrix[3] = {s->view[0][i], s->view[1][i], s->view[2][i]};
-        status = gt_lists_create(&s->lists[i], lab->rig, p, matrix, &gt_orders_plain, err);
+        status = gt_lists_create(&s->lists[i], lab->rig, p, &memory, matrix,
+                                 &gt_orders_plain, err);
     }
     return status;
 }
