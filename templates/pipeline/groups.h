@@ -97,7 +97,8 @@ GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long 
     struct inputs a = from->a, b = from->b;
 #if GT_POINTERS
     point_to_outputs(from, place, group);
-    point_to_inputs(from, place > 0 ? place - 1 : AHEAD, group + (gt_long)AHEAD * gridDim.x);
+    point_to_inputs(from, place > 0 ? place - 1 : AHEAD,
+                    group + (gt_long)AHEAD * gridDim.x);
     a.at = from->table[place].a, b.at = from->table[place].b;
 #else
     a.at += group * COUNT * a.stride, b.at += group * COUNT * b.stride;

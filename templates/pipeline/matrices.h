@@ -52,8 +52,8 @@ struct outputs {
 /* Behind pointers, with BULK, thread z copies matrix z of a group. */
 #define OWN_MATRICES (GT_POINTERS && GT_BULK)
 
-/* MATRIX is matrix z of the operand `from`. DIRECT is that of C, for sums that are stored one
- * by one. */
+/* MATRIX is matrix z of the operand `from`. DIRECT is that of C, for sums that are stored
+ * one by one. */
 #if GT_POINTERS
 #define MATRIX(from, z) ((from).at[z])
 #define DIRECT(c, z) ((c).direct)
