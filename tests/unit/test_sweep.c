@@ -305,6 +305,7 @@ static void test_lists_of_comparisons(void **state) {
         {"configs/bench-split.json", 30, "f32@split-nn-256x256x256",
          "f32@split-tt-4096x4096x4096"},
         {"configs/bench-torch.json", 10, "bf16-nt-4096x4096x4096", "bf16-nt-64x64x65536"},
+        {"configs/bench-untuned.json", 68, "f32-nn-127x257x389", "f64-nn-97x257x61"},
         {"configs/bench-bf16x3.json", 30, "f32@bf16x3-nn-256x256x256",
          "f32@bf16x3-tt-4096x4096x4096"},
         {"configs/bench-residues.json", 16, "f64@residues-nn-1024x1024x1024",
