@@ -256,5 +256,6 @@ gt_status gt_parse_accept(struct gt_family *f, struct gt_node n, struct gt_err *
 
 gt_status gt_parse_align(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const presets[3] = {"sizeof(A)", "sizeof(B)", "sizeof(C)"};
-    return gt_read_three(f->align, f, n, GT_OF_POINT, presets, err);
+    const enum gt_scope scope = f->per_problem ? GT_OF_PROBLEM : GT_OF_POINT;
+    return gt_read_three(f->align, f, n, scope, presets, err);
 }

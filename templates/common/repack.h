@@ -12,7 +12,7 @@
 #if !GT_OPENCL
 #define GT_REPACK_THREADS 256
 #define GT_REPACK_LANES   32  /* threads that copy a row together, at most */
-#define GT_REPACK_WIDE    512 /* bytes of a row that they copy */
+#define GT_REPACK_WIDE    512 /* bytes of a row that they copy: 16 each */
 #define GT_REPACK_EACH    4   /* rows that a thread copies its 16 bytes of */
 
 /* An operand: rows of `bytes` bytes, `pitch` bytes apart there, `to_pitch` here. */
@@ -57,8 +57,7 @@ GT_INLINE void gt_repack_cut(unsigned *words, int there) {
     }
 }
 
-/* Copies the 16 bytes at byte `byte` of a row, element by element, and nothing behind it.
- */
+/* Copies the 16 bytes at byte `byte` of a row, element by element, and none behind them. */
 GT_INLINE void gt_repack_with_care(int size, const struct gt_repack *r, int row,
                                    gt_long byte) {
     const char *from = r->from + row * r->pitch + byte;
@@ -101,9 +100,10 @@ GT_INLINE void gt_repack_fast(const struct gt_repack *r, int row0, int step, int
 }
 
 /* Copies a block's part of an operand with elements of `size` bytes. Blocks with the first
- * bytes of all rows come first. Aligned pieces may lie partly outside of the operand for
- * its first and last row only. Those are copied with care, in a loop: the code stays short,
- * since loading it takes as long as a small operand's copy. */
+ * bytes of all rows come first. Aligned pieces may lie partly outside of the operand: those
+ * of its first and last row, or, where rows are less than 31 bytes apart, those of the
+ * first 15 and the last 30. Such rows are copied with care, in a loop: the code stays
+ * short, since loading it takes as long as a small operand's copy. */
 GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) {
     const int lanes = gt_repack_lanes(r), at_once = GT_REPACK_THREADS / lanes;
     const int bands = gt_cdiv(r->rows, GT_REPACK_EACH * at_once);
@@ -112,8 +112,9 @@ GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) 
     const int last = r->rows - 1;
     const char *first_at = r->from + byte, *last_at = r->from + last * r->pitch + byte + 16;
     const char *end = r->from + last * r->pitch + r->bytes;
-    const int low = first_at - ((gt_long)first_at & 15) < r->from;
-    const int high = last - (last_at + (-(gt_long)last_at & 15) > end);
+    const int close = r->pitch < 31;
+    const int low = close ? 15 : first_at - ((gt_long)first_at & 15) < r->from;
+    const int high = last - (close ? 30 : last_at + (-(gt_long)last_at & 15) > end);
     if (byte >= r->bytes || t >= at_once * lanes)
         return;
     if (low <= high)

@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.h - copies of runs of A and B to shared memory, and bulk copies both ways.
+ * copies.h - copies of A and B to shared memory, as runs or row by row, and bulk copies
+ * both ways.
  */
-/* FETCH_WHOLE defines a function that starts to copy a run of COUNT matrices to shared
- * memory. The function of FETCH copies any `count` matrices. */
-#define FETCH_WHOLE(operand)                                                               \
-    GT_INLINE void fetch_whole_##operand(gt_ab *to, const gt_ab *from) {                   \
-        enum { PIECES = COUNT * ONE_##operand / VECTOR };                                  \
-        GT_UNROLL_BY(8)                                                                    \
-        for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {                            \
-            const int e = GT_THREAD_X + i * GT_THREADS;                                    \
-            if (PIECES % GT_THREADS == 0 || e < PIECES)                                    \
-                gt_copy_async(VECTOR, to + PLACE_IN(operand, e * VECTOR),                  \
-                              from + e * VECTOR);                                          \
-        }                                                                                  \
+#if GT_PAD
+/* FETCH defines a function that starts to copy the rows of `count` matrices to lines of
+ * shared memory. Neighbouring threads copy a row's pieces. A thread has the same piece of
+ * rows AT_ONCE apart, so that the loop has no division where rows follow each other. */
+#define FETCH(operand)                                                                     \
+    GT_INLINE void fetch_##operand(gt_ab *to, struct inputs from, int count) {             \
+        enum {                                                                             \
+            LENGTH = LENGTH_##operand, LINE = LINE_##operand, LINES = LINES_##operand,     \
+            WIDE_PIECE = GT_PIECE_##operand / sizeof(gt_ab), PIECES = LENGTH / WIDE_PIECE, \
+            AT_ONCE = GT_THREADS / PIECES                                                  \
+        };                                                                                 \
+        const int first = GT_THREAD_X / PIECES, at = GT_THREAD_X % PIECES * WIDE_PIECE;    \
+        const int lines = first < AT_ONCE ? count * LINES : 0;                             \
+        if (from.whole)                                                                    \
+            GT_UNROLL_BY(8)                                                                \
+            for (int i = first; i < lines; i += AT_ONCE)                                   \
+                gt_copy_async(WIDE_PIECE, to + i * LINE + at, from.at + i * LENGTH + at);  \
+        else                                                                               \
+            GT_UNROLL_BY(1)                                                                \
+            for (int i = first; i < lines; i += AT_ONCE)                                   \
+                gt_copy_async(WIDE_PIECE, to + i * LINE + at,                              \
+                              from.at + i / LINES * from.stride + i % LINES * from.ld +    \
+                                  at);                                                     \
     }
-#if GT_POINTERS
-/* The last piece of a matrix may be a part of one. Threads share the pieces of a matrix
+#elif GT_POINTERS
+/* FETCH defines a function that starts to copy `count` matrices.
+ * The last piece of a matrix may be a part of one. Threads share the pieces of a matrix
  * that has one for each; otherwise those of all matrices. */
 #define FETCH(operand)                                                                     \
     GT_INLINE void fetch_piece_##operand(gt_ab *to, const gt_ab *at, gt_long ld, int e,    \
@@ -48,6 +61,19 @@
                                   i % PIECES * VECTOR, i / PIECES * PITCH_##operand);      \
     }
 #else
+/* FETCH_WHOLE defines a function that starts to copy a run of COUNT matrices to shared
+ * memory. The function of FETCH copies any `count` matrices. */
+#define FETCH_WHOLE(operand)                                                               \
+    GT_INLINE void fetch_whole_##operand(gt_ab *to, const gt_ab *from) {                   \
+        enum { PIECES = COUNT * ONE_##operand / VECTOR };                                  \
+        GT_UNROLL_BY(8)                                                                    \
+        for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {                            \
+            const int e = GT_THREAD_X + i * GT_THREADS;                                    \
+            if (PIECES % GT_THREADS == 0 || e < PIECES)                                    \
+                gt_copy_async(VECTOR, to + PLACE_IN(operand, e * VECTOR),                  \
+                              from + e * VECTOR);                                          \
+        }                                                                                  \
+    }
 #define FETCH(operand)                                                                     \
     GT_INLINE void fetch_##operand(gt_ab *to, struct inputs from, int count) {             \
         enum { ONE = ONE_##operand, LENGTH = LENGTH_##operand };                           \
@@ -67,9 +93,9 @@
                           from.at + e / ONE * from.stride + e % ONE / LENGTH * from.ld +   \
                               e % LENGTH);                                                 \
     }
-#endif
 FETCH_WHOLE(A)
 FETCH_WHOLE(B)
+#endif
 FETCH(A)
 FETCH(B)
 

@@ -9,7 +9,7 @@ struct batch {
     int products;
 #if GT_POINTERS
     gt_c *const *c;
-    int all;                /* products */
+    int all;                /* products; those of `products` may be 0 */
     struct pointers *table; /* of as many groups as there are stages */
 #endif
 };
@@ -38,6 +38,15 @@ GT_INLINE void point_to_inputs(const struct batch *from, int place, gt_long grou
 GT_INLINE void point_to_outputs(const struct batch *from, int place, gt_long group) {
     copy_pointer(from->table[place].c, from->c + group * COUNT,
                  count_of(group, from->all));
+}
+
+/* Starts to copy the pointers to a group's matrices of C, and those to the matrices of A
+ * and B that are fetched AHEAD groups later. The group before this one has left their
+ * place. */
+GT_INLINE void point_ahead(const struct batch *from, int place, gt_long group) {
+    point_to_outputs(from, place, group);
+    point_to_inputs(from, place > 0 ? place - 1 : AHEAD,
+                    group + (gt_long)AHEAD * gridDim.x);
 }
 #endif
 
@@ -80,6 +89,10 @@ GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int cou
 /* Starts to copy an operand of a group to its place in a stage. */
 #if GT_POINTERS
 #define FETCH_OPERAND(operand, place, from) fetch_##operand(place, from, count);
+#elif GT_PAD
+#define FETCH_OPERAND(operand, place, from)                                                \
+    if (is_fetched(from, group))                                                           \
+        fetch_##operand(place, from, count);
 #else
 #define FETCH_OPERAND(operand, place, from)                                                \
     if (from.whole && count == COUNT)                                                      \
@@ -89,16 +102,13 @@ GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int cou
 #endif
 
 /* Starts to copy a group to a stage, whose number is `place`. Bulk copies arrive at `full`.
- * Pointers to C come with their group. Those to A and B come AHEAD groups before they are
- * needed, in the place that the group before this one has left. */
+ */
 GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long group,
                      int full) {
     const int count = count_of(group, from->products);
     struct inputs a = from->a, b = from->b;
 #if GT_POINTERS
-    point_to_outputs(from, place, group);
-    point_to_inputs(from, place > 0 ? place - 1 : AHEAD,
-                    group + (gt_long)AHEAD * gridDim.x);
+    point_ahead(from, place, group);
     a.at = from->table[place].a, b.at = from->table[place].b;
 #else
     a.at += group * COUNT * a.stride, b.at += group * COUNT * b.stride;
@@ -139,10 +149,11 @@ GT_INLINE void await(const struct batch *from, gt_long group, int full, int pari
 GT_INLINE void store_own(struct outputs c, int z) {
     enum { WHOLE = ONE_C / VECTOR_C * VECTOR_C };
     const gt_c *const from = c.gathered + z * PITCH_C;
+    gt_c *const to = MATRIX(c, z);
     if (WHOLE > 0)
-        store_bulk(MATRIX(c, z), from, WHOLE * sizeof(gt_c));
+        store_bulk(to, from, WHOLE * sizeof(gt_c));
     for (int e = WHOLE; e < ONE_C; e++)
-        MATRIX(c, z)[e] = from[e];
+        to[e] = from[e];
 }
 #endif
 

@@ -16,14 +16,19 @@ enum {
     /* Elements from a matrix to the next in shared memory: in a run, those of a matrix.
      * Behind pointers a matrix begins with a piece. */
     PITCH_A = GT_PITCH_A, PITCH_B = GT_PITCH_B, PITCH_C = GT_PITCH_C,
-    LENGTH_A = GT_TA ? ROWS : DEEP, LENGTH_B = GT_TB ? DEEP : COLS,
+    LENGTH_A = GT_LENGTH_A, LENGTH_B = GT_LENGTH_B,
+    /* Elements from a row to the next in shared memory, and rows of a matrix. */
+    LINE_A = GT_LINE_A, LINE_B = GT_LINE_B,
+    LINES_A = ONE_A / LENGTH_A, LINES_B = ONE_B / LENGTH_B,
     DOUBLE = sizeof(gt_ab) == 8, ALONG_A = !GT_TA, ALONG_B = GT_TB,
     /* Fragments are loaded in pieces of 16 bytes, those of 16-bit elements by ldmatrix. */
-    MATRIX_A = GT_ENGINE && LENGTH_A % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0),
-    MATRIX_B = GT_ENGINE && LENGTH_B % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0),
+    MATRIX_A = GT_ENGINE &&
+               (GT_PAD || (LENGTH_A % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0))),
+    MATRIX_B = GT_ENGINE &&
+               (GT_PAD || (LENGTH_B % VECTOR == 0 && (DOUBLE || DEEP % 8 == 0))),
 };
 
-/* Matrices of an operand: at strides, as the caller has them, or where pointers lead
+/* The matrices of an operand: at strides, as the caller has them, or where pointers lead
  * (GT_POINTERS). `whole`: COUNT of them are one run. */
 struct inputs {
 #if GT_POINTERS
@@ -52,8 +57,8 @@ struct outputs {
 /* Behind pointers, with BULK, thread z copies matrix z of a group. */
 #define OWN_MATRICES (GT_POINTERS && GT_BULK)
 
-/* MATRIX is matrix z of the operand `from`. DIRECT is that of C, for sums that are stored
- * one by one. */
+/* MATRIX is matrix z of the operand `from`. DIRECT is that of C of the thread's product z,
+ * for sums that are stored one by one. */
 #if GT_POINTERS
 #define MATRIX(from, z) ((from).at[z])
 #define DIRECT(c, z) ((c).direct)
@@ -96,8 +101,8 @@ GT_INLINE int placed(int swizzled, int length, int at) {
 }
 
 #define PLACE_IN(operand, x)                                                               \
-    (placed(!GT_BULK && MATRIX_##operand, LENGTH_##operand * sizeof(gt_ab),                \
-            (x) * sizeof(gt_ab)) /                                                         \
+    (placed(!GT_BULK && !GT_PAD && MATRIX_##operand,                                       \
+            LENGTH_##operand * sizeof(gt_ab), (x) * sizeof(gt_ab)) /                       \
      (int)sizeof(gt_ab))
 #define PLACE_IN_C(x)                                                                      \
     (placed(!GT_BULK && GT_ENGINE, COLS * sizeof(gt_c), (x) * (int)sizeof(gt_c)) /         \

@@ -3,17 +3,22 @@
  * patches.h - products of pipeline by multiply-adds: a thread computes a patch.
  */
 #if GT_ENGINE == 0
-enum { SUMS = TM * TN };
+enum {
+    SUMS = TM * TN,
+    VC = COLS % VN == 0 ? VN : COLS % 2 == 0 ? 2 : 1, /* sums that are stored together */
+};
 
 /* Row r and column s of a patch, in the matrix. Vectors of a patch are as far apart as
  * there are patches, so that neighbouring threads have neighbouring vectors. */
 #define ROW(r) ((r) / VM * HIGH * VM + row * VM + (r) % VM)
 #define COL(s) ((s) / VN * WIDE * VN + col * VN + (s) % VN)
-/* The last patches may reach past the edges. There another vector stands in. */
+/* The last patches may reach past the edges. There another vector stands in: one that ends
+ * at the edge or, with PAD, the last one, which may end in the padding. */
 #define IS_ROW(r) (TM * HIGH == ROWS || ROW(r) < ROWS)
 #define IS_COL(s) (TN * WIDE == COLS || COL(s) < COLS)
-#define ROW_INSIDE(r) (TM * HIGH == ROWS ? ROW(r) : GT_MIN(ROW(r), ROWS - VM))
-#define COL_INSIDE(s) (TN * WIDE == COLS ? COL(s) : GT_MIN(COL(s), COLS - VN))
+#define LAST(side, vector) (GT_PAD ? ((side)-1) / (vector) * (vector) : (side) - (vector))
+#define ROW_INSIDE(r) (TM * HIGH == ROWS ? ROW(r) : GT_MIN(ROW(r), LAST(ROWS, VM)))
+#define COL_INSIDE(s) (TN * WIDE == COLS ? COL(s) : GT_MIN(COL(s), LAST(COLS, VN)))
 
 /* The part of a thread: its product in the group, its patch, its slice of k. A thread
  * without a product does the same as another one, and stores nothing. */
@@ -28,16 +33,16 @@ GT_INLINE struct part part_of_thread(void) {
     return part;
 }
 
-/* Loads VK k's, from p on, of the rows of A of a patch: x[r * VK + v]. */
-GT_INLINE void load_rows(gt_ab *x, const gt_ab *a, int p, int row) {
+/* Loads `deep` k's, at most VK, from p on, of the rows of A of a patch: x[r * VK + v]. */
+GT_INLINE void load_rows(gt_ab *x, const gt_ab *a, int p, int deep, int row) {
     gt_ab some[4];
     GT_UNROLL
     for (int r = 0; r < TM && !GT_TA; r++)
-        gt_load_shared(VK, x + r * VK, a + ROW_INSIDE(r) * DEEP + p);
+        gt_load_shared(VK, x + r * VK, a + ROW_INSIDE(r) * LINE_A + p);
     GT_UNROLL
-    for (int e = 0; e < TM * VK && GT_TA; e += VM) {
+    for (int e = 0; e < TM * deep && GT_TA; e += VM) {
         const int v = e / TM, r = e % TM;
-        gt_load_shared(VM, some, a + (p + v) * ROWS + ROW_INSIDE(r));
+        gt_load_shared(VM, some, a + (p + v) * LINE_A + ROW_INSIDE(r));
         GT_UNROLL
         for (int i = 0; i < VM; i++)
             x[(r + i) * VK + v] = some[i];
@@ -45,35 +50,44 @@ GT_INLINE void load_rows(gt_ab *x, const gt_ab *a, int p, int row) {
 }
 
 /* The same of the columns of B: y[s * VK + v]. */
-GT_INLINE void load_cols(gt_ab *y, const gt_ab *b, int p, int col) {
+GT_INLINE void load_cols(gt_ab *y, const gt_ab *b, int p, int deep, int col) {
     gt_ab some[4];
     GT_UNROLL
     for (int s = 0; s < TN && GT_TB; s++)
-        gt_load_shared(VK, y + s * VK, b + COL_INSIDE(s) * DEEP + p);
+        gt_load_shared(VK, y + s * VK, b + COL_INSIDE(s) * LINE_B + p);
     GT_UNROLL
-    for (int e = 0; e < TN * VK && !GT_TB; e += VN) {
+    for (int e = 0; e < TN * deep && !GT_TB; e += VN) {
         const int v = e / TN, s = e % TN;
-        gt_load_shared(VN, some, b + (p + v) * COLS + COL_INSIDE(s));
+        gt_load_shared(VN, some, b + (p + v) * LINE_B + COL_INSIDE(s));
         GT_UNROLL
         for (int i = 0; i < VN; i++)
             y[(s + i) * VK + v] = some[i];
     }
 }
 
-/* acc += the sums of the thread's patch. Afterwards all slices have the whole sums. */
+/* acc += the sums over `deep` k's, at most VK, from p on. */
+GT_INLINE void multiply_vector(gt_acc *acc, const gt_ab *a, const gt_ab *b, int p, int deep,
+                               struct part part) {
+    gt_ab x[TM * VK], y[TN * VK];
+    load_rows(x, a, p, deep, part.row);
+    load_cols(y, b, p, deep, part.col);
+    GT_UNROLL
+    for (int e = 0; e < deep * SUMS; e++) {
+        const int v = e / SUMS, i = e % SUMS, r = i / TN, s = i % TN;
+        acc[i] = gt_multiply_add(x[r * VK + v], y[s * VK + v], acc[i]);
+    }
+}
+
+/* acc += the sums of the thread's patch. Afterwards all slices have the whole sums. With
+ * PAD, the last vector of k may be a part of one. */
 GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
+    enum { VECTORS = DEEP / VK }; /* whole ones */
     a += part.product * PITCH_A, b += part.product * PITCH_B;
     GT_UNROLL_BY(2)
-    for (int p = part.slice * VK; p < DEEP; p += GT_SLICES * VK) {
-        gt_ab x[TM * VK], y[TN * VK];
-        load_rows(x, a, p, part.row);
-        load_cols(y, b, p, part.col);
-        GT_UNROLL
-        for (int e = 0; e < VK * SUMS; e++) {
-            const int v = e / SUMS, i = e % SUMS, r = i / TN, s = i % TN;
-            acc[i] = gt_multiply_add(x[r * VK + v], y[s * VK + v], acc[i]);
-        }
-    }
+    for (int p = part.slice * VK; p < VECTORS * VK; p += GT_SLICES * VK)
+        multiply_vector(acc, a, b, p, VK, part);
+    if (DEEP % VK > 0 && part.slice == VECTORS % GT_SLICES)
+        multiply_vector(acc, a, b, VECTORS * VK, DEEP % VK, part);
     GT_UNROLL
     for (int apart = GT_SLICES / 2; apart > 0; apart /= 2)
         GT_UNROLL
@@ -84,9 +98,9 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part
 GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, int count) {
     const int row = part.row, col = part.col;
     GT_UNROLL
-    for (int i = 0; i < SUMS; i += VN)
+    for (int i = 0; i < SUMS; i += VC)
         if (part.gives && IS_ROW(i / TN) && IS_COL(i % TN))
-            give(c, part.product < count, part.product, ROW(i / TN), COL(i % TN), VN,
+            give(c, part.product < count, part.product, ROW(i / TN), COL(i % TN), VC,
                  acc + i);
 }
 #endif

@@ -14,9 +14,13 @@
  * gathered in shared memory and leaves as a run too. Padded rows are copied in pieces as
  * well, where rows and their distance are whole pieces; all others element by element. An
  * operand that all products share is copied once to each stage. Pointers are copied to
- * shared memory ahead of the matrices they lead to, so that no copy waits for one.
+ * shared memory ahead of the matrices they lead to, so that no copy waits for one, but for
+ * those of the first groups.
  * Matrices behind pointers begin with a piece, and are runs or, without BULK, have rows of
  * whole pieces: space.json refuses others.
+ *
+ * With PAD, rows of A and B are copied to lines of whole pieces, an odd number of them, so
+ * that any row can be read by vectors, and neighbouring rows lie in different banks.
  *
  * The kernel is compiled for one m, n and k, so that no division is left of the places of
  * elements, and loops over them have constant ends.
@@ -24,20 +28,24 @@
  * ENGINE    0: gt_fma. A thread computes a patch of TM x TN elements. It loads vectors of
  *           neighbouring elements: of VK along k, of VM rows, of VN columns.
  *           1: mma.sync, for elements of 16 bits and f64. A warp computes a tile TM x TN.
- * PRODUCTS  products of a group; 0: as many as make a block of usual size. The kernel takes
- *           more until the runs of a group are multiples of 16 bytes.
+ * PRODUCTS  products of a group; 0: as many as make a block of usual size. Without PAD the
+ *           kernel takes more until the runs of a group are multiples of 16 bytes, but not
+ *           behind pointers.
  * TM TN     patch or tile; 0: 4 or the matrix's side, 32 with ENGINE=1
  * SLICES    threads that share the k of a patch, neighbours in a warp
  * STAGES    stages of the ring
- * BULK      1: one thread copies the runs of whole groups (cp.async.bulk, sm_90); 0: all
- *           threads copy pieces, whose places avoid bank conflicts with ENGINE=1
+ * BULK      1: one thread copies the runs of whole groups (cp.async.bulk, sm_90), or behind
+ *           pointers one thread each matrix; 0: all threads copy pieces, whose places avoid
+ *           bank conflicts with ENGINE=1
+ * PAD       1: rows of A and B are padded in shared memory; copies are as wide as rows
+ *           allow, stores as wide as groups
  *
  * gemmtune trial f32-nn-16x16x16,batch=1000 --family pipeline
- *     --point "ENGINE=0 PRODUCTS=8 TM=4 TN=4 SLICES=1 STAGES=3 BULK=1"
+ *     --point "ENGINE=0 PRODUCTS=8 TM=4 TN=4 SLICES=1 STAGES=3 BULK=1 PAD=0"
  */
 
 #if GT_POINTERS
-#define INPUTS(x, length, one) {all_##x, ld##x, one, 0}
+#define INPUTS(x, length, one) {all_##x, ld##x}
 #else
 #define INPUTS(x, length, one)                                                             \
     {(const gt_ab *)x, ld##x, stride_##x,                                                  \
@@ -59,7 +67,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     struct outputs out = {};
     out.gathered = gathers ? (gt_c *)(ring + STAGES * STAGE) : 0;
     out.ld = ldc;
-    out.stride = GT_POINTERS ? (gt_long)ONE_C : stride_c;
+#if !GT_POINTERS
+    out.stride = stride_c;
+#endif
     out.alpha = alpha;
     out.beta = beta;
     const struct part part = part_of_thread();

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * results.h - the way of sums to C: element by element, or gathered in shared memory and
- * stored as a run.
+ * stored as a run, in pieces as wide as the runs of groups allow.
  */
-/* Stores `count` gathered matrices of C. */
+#if GT_PIECE_C == 16
+typedef uint4 piece_c;
+#elif GT_PIECE_C == 8
+typedef uint2 piece_c;
+#elif GT_PIECE_C == 4
+typedef unsigned piece_c;
+#else
+typedef gt_c piece_c;
+#endif
 #if GT_POINTERS
 /* Stores the piece from element e on of a matrix, which is gathered from `place` on. */
 GT_INLINE void store_piece(gt_c *at, struct outputs c, int e, int place) {
@@ -16,7 +24,8 @@ GT_INLINE void store_piece(gt_c *at, struct outputs c, int e, int place) {
             piece[v] = from[v];
 }
 
-/* Threads share the pieces as they do when they fetch A and B (copies.h). */
+/* Stores `count` gathered matrices of C. Threads share the pieces as they do when they
+ * fetch A and B (copies.h). */
 GT_INLINE void store_run(struct outputs c, int count) {
     enum { PIECES = GT_CDIV(ONE_C, VECTOR_C) };
     GT_UNROLL_BY(1)
@@ -32,15 +41,17 @@ GT_INLINE void store_run(struct outputs c, int count) {
         store_piece(MATRIX(c, i / PIECES), c, i % PIECES * VECTOR_C, i / PIECES * PITCH_C);
 }
 #else
+/* Stores `count` gathered matrices of C. */
 GT_INLINE void store_run(struct outputs c, int count) {
+    enum { PIECE = sizeof(piece_c) / sizeof(gt_c) };
     const int all = count * ONE_C;
     GT_UNROLL_BY(4)
-    for (int e = GT_THREAD_X; e < all / VECTOR_C; e += GT_THREADS) {
-        const int x = e * VECTOR_C;
-        *(uint4 *)(c.at + piece_place(x, sizeof(gt_c), COLS, ONE_C, c.ld, c.stride)) =
-            *(const uint4 *)(c.gathered + PLACE_IN_C(x));
+    for (int e = GT_THREAD_X; e < all / PIECE; e += GT_THREADS) {
+        const int x = e * PIECE;
+        *(piece_c *)(c.at + piece_place(x, sizeof(gt_c), COLS, ONE_C, c.ld, c.stride)) =
+            *(const piece_c *)(c.gathered + PLACE_IN_C(x));
     }
-    for (int e = all / VECTOR_C * VECTOR_C + GT_THREAD_X; e < all; e += GT_THREADS)
+    for (int e = all / PIECE * PIECE + GT_THREAD_X; e < all; e += GT_THREADS)
         c.at[e] = c.gathered[PLACE_IN_C(e)];
 }
 #endif

@@ -28,17 +28,18 @@ typedef gt_ab fragment[4];
 #define LOAD_FRAGMENT(operand, of_b, along, lines)                                         \
     GT_INLINE gt_ab element_##operand(const gt_ab *run, int first, int line, int p) {      \
         const int l = GT_MIN(line, lines - 1);                                             \
-        const int at = first + (along ? l * DEEP + p : p * lines + l);                     \
+        const int at = first + (along ? l : p) * LINE_##operand + (along ? p : l);         \
         return p < DEEP ? run[PLACE_IN(operand, at)] : 0;                                  \
     }                                                                                      \
-    GT_INLINE void load_pair_##operand(gt_ab *two, const gt_ab *run, int first, int l,     \
+    GT_INLINE void load_pair_##operand(gt_ab *two, const gt_ab *run, int first, int line,  \
                                        int p) {                                            \
-        const int last = lines - (along ? 1 : 2);                                          \
-        const int at = first + (along ? GT_MIN(l, last) * DEEP + p                         \
-                                      : p * lines + GT_MIN(l, last));                      \
+        const int l = GT_MIN(line, along ? lines - 1 : (lines - 1) / 2 * 2);               \
+        const int at = first + (along ? l : p) * LINE_##operand + (along ? p : l);         \
         two[0] = two[1] = 0;                                                               \
         if (p < DEEP)                                                                      \
             gt_load_shared(2, two, run + PLACE_IN(operand, at));                           \
+        if (along && DEEP % 2 != 0 && p == DEEP - 1)                                       \
+            two[1] = 0;                                                                    \
     }                                                                                      \
     GT_INLINE void load_fragment_##operand(gt_ab *f, const gt_ab *run, int first,          \
                                            int line, int deep) {                           \
@@ -61,6 +62,16 @@ typedef gt_ab fragment[4];
 typedef unsigned fragment[4];
 #define MULTIPLY_ADD gt_mma
 
+/* Sets those k's of a fragment to 0 that are not among the `there` next ones of its lane,
+ * whose pairs of k are 8 apart. */
+GT_INLINE void clear_rest(unsigned *f, int of_b, int there) {
+    GT_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const int left = there - (of_b ? i % 2 : i / 2) * 8;
+        f[i] = left <= 0 ? 0 : left == 1 ? f[i] & 0xffff : f[i];
+    }
+}
+
 /*
  * Loads the fragment (fragments.h) of 16 of the `lines` lines, from `line` on, and of k
  * from `deep` on. The matrix begins `first` elements into the run. `along`: it is
@@ -74,17 +85,19 @@ typedef unsigned fragment[4];
         const int upper = (of_b ? lane / 16 : lane / 8) % 2 * 8;                           \
         const int last = (of_b ? lane / 8 : lane / 16) % 2 * 8;                            \
         const int l = along ? GT_MIN(line + upper + eight, lines - 1)                      \
-                            : GT_MIN(line + upper, lines - 8);                             \
-        const int p = along ? GT_MIN(deep + last, DEEP - 8)                                \
+                            : GT_MIN(line + upper, (lines - 1) / 8 * 8);                   \
+        const int p = along ? GT_MIN(deep + last, (DEEP - 1) / 8 * 8)                      \
                             : GT_MIN(deep + last + eight, DEEP - 1);                       \
-        const int at = first + (along ? l * DEEP + p : p * lines + l);                     \
+        const int at = first + (along ? l : p) * LINE_##operand + (along ? p : l);         \
         gt_load_matrices(!along, f, gt_shared_address(run + PLACE_IN(operand, at)));       \
         if (deep + 8 >= DEEP)                                                              \
             f[of_b ? 1 : 2] = f[3] = 0;                                                    \
+        if (DEEP % 8 != 0 && deep + STEP > DEEP)                                           \
+            clear_rest(f, of_b, DEEP - deep - lane % 4 * 2);                               \
     }                                                                                      \
     GT_INLINE unsigned element_##operand(const gt_ab *run, int first, int line, int p) {   \
         const int l = GT_MIN(line, lines - 1);                                             \
-        const int at = first + (along ? l * DEEP + p : p * lines + l);                     \
+        const int at = first + (along ? l : p) * LINE_##operand + (along ? p : l);         \
         return p < DEEP ? run[PLACE_IN(operand, at)] : 0;                                  \
     }                                                                                      \
     GT_INLINE void load_elements_##operand(unsigned *f, const gt_ab *run, int first,       \

@@ -72,6 +72,13 @@ mutant pipeline 'gt_barrier_wait(full, parity);' ';' $thin "$turns BULK=1" \
     "a copy to it is under way"
 mutant pipeline 'gt_async_sees_stores();' '' $thin "$turns BULK=1" "proxy"
 mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' $thin "$turns" "a copy to it is"
+mutant pipeline 'GT_COPY_WAIT(0);' '' $thin,pointers,align=16 "$turns BULK=0" "a copy to it is under way"
+mutant pipeline 'GT_BARRIER(); .* pointers are there.*' '' $thin,pointers,align=16 "$turns BULK=0" \
+    "cp.async of 16 bytes from"
+mutant pipeline 'const int left = there.*' 'const int left = 16;' f16-nn-21x20x36,batch=9 \
+    "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1" "elements wrong"
+mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \
+    "PRODUCTS=1 TM=3 TN=4 STAGES=2 SLICES=2 PAD=1" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.
 few=f32-nn-8x8x8,batch=13,pointers,align=16
 mutant bundle 'T \*const at = x\[z\]' 'T *const at = x[z - (z > 0)]' $few,beta \

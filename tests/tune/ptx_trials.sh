@@ -86,6 +86,15 @@ trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 ST
 trial pipeline f16-nn-20x24x32,lda=40,ldb=32,ldc=40,batch=40,pointers,align=16 \
     "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3"
 trial pipeline f64-tn-17x12x15,batch=9,ldb=16,ldc=14 "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
+# Pointers that turn round in the ring, to matrices with more pieces than threads and with parts of pieces.
+trial pipeline f32-nn-3x5x511,batch=1100,pointers,align=16 "$turns BULK=0"
+# Rows with padding in shared memory: fragments and vectors past the ends of k, groups of C that begin
+# within a piece, and an operand with padding of its own.
+trial pipeline f16-nn-21x20x36,batch=9 "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1"
+trial pipeline bf16-tt-9x7x23,batch=5,lda=10 "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3 PAD=1"
+trial pipeline f64-nn-17x13x9,batch=7,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2 PAD=1"
+trial pipeline f32-nt-9x11x13,batch=20,ldb=14 "PRODUCTS=1 TM=3 TN=4 STAGES=2 SLICES=2 PAD=1"
+trial pipeline i8-tn-7x9x18,batch=20,sb=0 "PRODUCTS=2 TM=4 TN=4 STAGES=2 PAD=1"
 
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
