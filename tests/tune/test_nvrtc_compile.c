@@ -4,7 +4,8 @@
  * default point is compiled for every architecture that the library knows: for each type
  * where the kernels' texts or the chips change, else for one type, another for each
  * architecture. One architecture has all four layouts. The starting points, which users
- * get, are compiled for sm_90, each with one type and one layout. GEMMTUNE_LIBNVRTC names
+ * get, are compiled for sm_90, each with one type and one layout; those of mma also for the
+ * older chips that it is for, and for sm_120. GEMMTUNE_LIBNVRTC names
  * the library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later.
  * GT_SHARE names the share of the kernels that is compiled (tests/share.h). All cores
  * compile.
@@ -35,14 +36,15 @@ enum {
     OLDEST = 50,   /* what gemmtune serves */
     START_CC = 90, /* every family serves it */
     REGISTERS = 65536,
-    DTYPES = 11,
     WIDTHS = 4,
 };
 
 /* Those of four, eight, two and one bytes come first: WIDTHS of them. */
-static const char *const dtypes[] = {"f32",  "f64",       "bf16",        "i8",
-                                     "i32",  "f16",       "bf16=f32",    "e4m3+e5m2=f16",
-                                     "tf32", "f32@split", "f64@residues"};
+static const char *const dtypes[] = {
+    "f32",       "f64",        "bf16",          "i8",        "i32",           "f16",
+    "f16=f32",   "bf16=f32",   "e4m3+e5m2=f16", "e4m3@fast", "e4m3@promoted", "tf32",
+    "f32@split", "f32@bf16x3", "f64@residues"};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
 /* The layouts of starts, the preferred one first: there tma turns both operands. */
 static const char *const start_layouts[] = {"nt", "nn", "tt", "tn"};
@@ -211,10 +213,13 @@ static void add_type(int cc, const char *dtype, int layout_count) {
 }
 
 /* From these on the kernels' texts say something new, or the compiler makes code for
- * another kind of chip. */
+ * another kind of chip. 8-bit floats came with 89. */
 static bool is_new(int cc) {
-    return cc == OLDEST || cc == 61 || cc == 75 || cc == 80 || cc == 90 || cc == 100 ||
-           cc == 120;
+    static const int first[] = {OLDEST, 61, 75, 80, 89, 90, 100, 120};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        if (cc == first[i])
+            return true;
+    return false;
 }
 
 /* `nth`: among all architectures; it decides which type has its turn. Layouts matter to the
@@ -235,17 +240,19 @@ static bool is_allowed(void) {
            (!j->family->per_problem || gt_not_accepted(&b) == NULL);
 }
 
-/* A start for the first type, and the first batch where the family wants one, for which the
- * rules allow it in this layout; false when there is none. */
+/* A start for a type, and the first batch where the family wants one, for which the rules
+ * allow it in this layout; false when there is none. Each start begins with another type,
+ * so a family's starts have all its types between them. */
 static bool add_start_in(const char *layout, const struct gt_family *f, int cc, int start) {
     static const char *const batches[] = {"16x16x16,batch=1000", "4x4x4,batch=1000",
                                           "64x64x64,batch=1000"};
     for (int t = 0; t < DTYPES; t++)
         for (int i = 0; i < (f->per_problem ? 3 : 1); i++) {
-            if (!prepare(f, cc, dtypes[t], layout))
+            const char *dtype = dtypes[(t + start) % DTYPES];
+            if (!prepare(f, cc, dtype, layout))
                 continue;
             if (f->per_problem)
-                describe(&job[jobs], dtypes[t], layout, batches[i]);
+                describe(&job[jobs], dtype, layout, batches[i]);
             gt_family_start(f, start, &job[jobs].point);
             if (is_allowed()) {
                 jobs++;
@@ -267,7 +274,7 @@ static bool add_starts(const struct gt_family *f, int cc) {
     int added = 0;
     for (int i = 0; i < f->start_count; i++)
         added += add_start(f, cc, i);
-    print_message("%s: %d of %d starts exist\n", f->name, added, f->start_count);
+    print_message("sm_%d %s: %d of %d starts exist\n", cc, f->name, added, f->start_count);
     return added > 0 || f->start_count == 0;
 }
 
@@ -357,26 +364,43 @@ static void test_every_family(void **state) {
     assert_int_equal(bad, 0);
 }
 
-static void test_every_start(void **state) {
+/* Whether an NVRTC here compiles for `cc`. Says why not. */
+static bool is_known(int cc) {
     struct gt_nvrtc_choice choice;
     struct gt_err err = {""};
-    int bad = 0;
-    (void)state;
-    if (!is_wanted(START_CC))
-        skip();
-    if (gt_nvrtc_choose(&choice, START_CC, &err) != GEMMTUNE_OK) {
+    const bool is = gt_nvrtc_choose(&choice, cc, &err) == GEMMTUNE_OK;
+    if (!is)
         print_message("skipped: %s\n", err.line);
-        skip();
-    }
-    jobs = 0;
+    return is;
+}
+
+static int add_every_familys_starts(int cc) {
+    int bad = 0;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
         if (f->source[GEMMTUNE_CUDA]->name)
-            bad += !add_starts(f, START_CC);
+            bad += !add_starts(f, cc);
     }
+    return bad;
+}
+
+static void test_every_start(void **state) {
+    static const int others[] = {75, 80, 89, 120}; /* 75: no cp.async, 89: 8-bit floats */
+    int bad = 0;
+    (void)state;
+    if (!is_wanted(START_CC) || !is_known(START_CC))
+        skip();
+    jobs = 0;
+    bad += add_every_familys_starts(START_CC);
     add_epilogue();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (is_known(others[i]))
+            bad += !add_starts(gt_families_find(families, "mma"), others[i]);
     compile_all();
-    assert_int_equal(bad + tell(START_CC), 0);
+    bad += tell(START_CC);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        bad += tell(others[i]);
+    assert_int_equal(bad, 0);
 }
 
 /* The compilers that a GTX 1050 or 1080 needs. */
