@@ -9,6 +9,7 @@
  *   FAKE_CUBLAS   one WORD@K: the fault of products of depth K; without @K, of all
  *       wrong     cublasGemmEx adds 1 to every element
  *       ltwrong   the first of cublasLt's candidates does the same
+ *       ltallwrong   all of them do
  *       refuse    cublasGemmEx says that it does not support this
  *       crash     cublasGemmEx ends the process
  *       hang      cublasGemmEx does not return
@@ -618,7 +619,8 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                            .epilogue = desc->epilogue,
                            .bias = desc->bias,
                            .way = 1 + (int)algo->data[0] / 2,
-                           .wrong = algo->data[0] == 1 && befalls("ltwrong", (int)k)};
+                           .wrong = (algo->data[0] == 1 && befalls("ltwrong", (int)k)) ||
+                                    befalls("ltallwrong", (int)k)};
     if (k != also_k || c != d || !workspace || layout_a->batch != layout_d->batch ||
         layout_b->batch != layout_d->batch)
         return GT_CUBLAS_INVALID_VALUE;

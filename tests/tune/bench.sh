@@ -105,6 +105,8 @@ tune "$one" --db "$db" --family naive --effort quick --budget 60s
 
 bench "$one" "$other" f64-tt-33x35x70,lda=40,beta i32-nn-8x8x8 --json
 is "a whole run: exit 0" "$code" 0
+is "no candidate is wrong" "$(lines wrong | tr '\n' ' ')$(grep -c 'wrong candidate' "$TMPDIR/err")" \
+    "0 0 0 0 0"
 is "every line is right; i32 has no rival" "$(lines problem class outcome)" \
     "$one|small|correct
 $other|small|correct
@@ -169,7 +171,7 @@ cublas+kernel; cublaslt+kernel"
 has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
     ", then elementwise V="
 FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel
-has "epilogues: a wrong product is refused" "$(lines note)" "cublas+kernel: wrong_result: "
+has "epilogues: a wrong product is refused" "$(lines note)" "cublas+kernel: wrong_result, 6 wrong candidates: "
 bench f32@split-nn-16x32x48 --json
 has "the baseline of f32@split says its arithmetic" "$(lines baseline_is)" ", strict f32"
 bench f32@split-nn-16x32x48
@@ -180,12 +182,22 @@ export FAKE_CUBLAS=wrong
 bench "$one" --json
 is "a wrong baseline is left out: exit 0" "$code" 0
 is "and the other one is taken" "$(lines baseline)" cublaslt
-has "and said so" "$(lines note)" "cublas: wrong_result: $one alpha 1 beta 0: 480 elements wrong"
+has "and said so" "$(lines note)" "cublas: wrong_result, 2 wrong candidates: $one alpha 1 beta 0: 480 elements wrong"
 bench "$one" --against cublas
 has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "rival failed"
 FAKE_CUBLAS=ltwrong bench "$one" --against cublaslt --json
 is "a wrong candidate is left out" "$(lines baseline_is)" "cublasLt 13.1.0, candidate 2 of 2"
-has "and said so" "$(lines note)" "one variant was left out: $one"
+has "and said so" "$(lines note)" ": 1 wrong candidate left out: $one"
+# They are counted, on a line and on all lines.
+FAKE_CUBLAS=ltallwrong@36 bench "$one" "$other" --json
+has "all candidates are wrong" "$(lines note | head -n 1)" \
+    "cublaslt: wrong_result, 2 wrong candidates: $one"
+is "wrong candidates are counted" "$(lines wrong | tr '\n' ' ')$(sql :memory: "
+    SELECT json_extract(s, '\$.wrong_candidates'), json_extract(s, '\$.wrong_lines')
+    FROM (SELECT readfile('$TMPDIR/out') AS s)")" "2 0 2|1"
+has "and the summary tells" "$(said)" "2 wrong candidates on 1 line: "
+FAKE_CUBLAS=ltallwrong bench "$one" "$other"
+has "people are told on how many lines" "$(said)" "4 wrong candidates on 2 lines: "
 FAKE_CUBLAS=refuse bench "$one" --json
 is "a library that does not do this" "$(lines baseline)" cublaslt
 
@@ -217,7 +229,7 @@ has "a lost context: said so" "$(lines note | head -n 1)" "cublas: *ILLEGAL_ADDR
 FAKE_CUBLAS=trample@36 bench "$one" "$other" --json
 is "what a rival writes over is not our fault" "$code $(lines outcome | tr '\n' ' ')" \
     "0 correct correct "
-has "what a rival writes over: said so" "$(lines note | head -n 1)" "cublas: wrong_result: "
+has "what a rival writes over: said so" "$(lines note | head -n 1)" "cublas: wrong_result, 2 wrong candidates: "
 unset FAKE_CUBLAS
 
 # A failure without any rival is ours.

@@ -39,8 +39,8 @@ static void test_all_are_left_out_when_ours_was_active(void **state) {
     struct gt_bench_blame x = {.requested = 6};
     struct gt_bench_line failed = nothing, line = nothing;
     (void)state;
-    failed.rival[2] =
-        (struct gt_bench_side){.outcome = GT_WRONG_RESULT, .error = "it is wrong"};
+    failed.rival[2] = (struct gt_bench_side){
+        .outcome = GT_WRONG_RESULT, .error = "it is wrong", .wrong = 3};
     gt_bench_blame_rivals(&x, NOBODY, &failed, GT_LAUNCH, "error 700");
     assert_int_equal(gt_bench_blame_present(&x), 0);
     gt_bench_blame_settle(&line, &x, false);
@@ -49,6 +49,8 @@ static void test_all_are_left_out_when_ours_was_active(void **state) {
     assert_int_equal(line.rival[1].outcome, GT_LAUNCH);
     assert_string_equal(line.rival[2].error, "it is wrong"); /* its own reason */
     assert_int_equal(line.rival[2].outcome, GT_WRONG_RESULT);
+    assert_int_equal(line.rival[2].wrong, 3);
+    assert_int_equal(line.rival[1].wrong, 0);
 }
 
 static void test_a_rival_that_loses_line_after_line_is_dropped(void **state) {

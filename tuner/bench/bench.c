@@ -132,6 +132,14 @@ static gt_outcome outcome_of(gt_status status) {
                                            : GT_LAUNCH;
 }
 
+/* Notes why the present variant is left out. A wrong result is a reason that no other one
+ * replaces. */
+static void leave_out(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
+    side->wrong += outcome == GT_WRONG_RESULT;
+    if (outcome == GT_WRONG_RESULT || side->outcome != GT_WRONG_RESULT)
+        set_failure(side, outcome, text);
+}
+
 /* Checks the present variant on `cases` of the two cases, exact and random data, from
  * `first` on. A failure is noted in the side. */
 static bool is_right(struct gt_bench *b, struct contender *p, int first, int cases) {
@@ -143,9 +151,9 @@ static bool is_right(struct gt_bench *b, struct contender *p, int first, int cas
     const gt_status status = gt_check_product(&right, why, b->lab->checker,
                                               b->lab->timed + first, &product, cases, &err);
     if (status != GEMMTUNE_OK)
-        set_failure(p->side, outcome_of(status), err.line);
+        leave_out(p->side, outcome_of(status), err.line);
     else if (!right)
-        set_failure(p->side, GT_WRONG_RESULT, why);
+        leave_out(p->side, GT_WRONG_RESULT, why);
     b->spoiled = b->spoiled || (status == GEMMTUNE_OK && !right);
     return status == GEMMTUNE_OK && right;
 }
@@ -177,7 +185,7 @@ static bool choose_variant(struct gt_bench *b, struct contender *p, int variants
             continue;
         const gt_status status = variants > 1 ? time_briefly(&ns, b, p, &err) : GEMMTUNE_OK;
         if (status != GEMMTUNE_OK)
-            set_failure(p->side, outcome_of(status), err.line);
+            leave_out(p->side, outcome_of(status), err.line);
         else if (best < 0 || ns < best_ns) {
             best = p->player.variant;
             best_ns = ns;

@@ -36,8 +36,9 @@ struct gt_bench_side {
     struct gt_measurement time;  /* sample i is of round i */
     struct gt_measurement ratio; /* its time over ours, round by round */
     char what[GT_RIVAL_TEXT_MAX];
-    /* the reason for not taking part, or for leaving a variant out; or "" */
+    /* the reason for not taking part, or for leaving out the last such variant; or "" */
     char error[GT_VERDICT_TEXT_MAX];
+    int wrong; /* number of variants whose results were wrong */
 };
 
 struct gt_bench_line {

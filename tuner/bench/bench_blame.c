@@ -24,8 +24,10 @@ bool gt_bench_blame_any_skips(const struct gt_bench_blame *x) {
     return false;
 }
 
-static void leave_out(struct gt_bench_suspect *s, gt_outcome outcome, const char *text) {
-    s->reason = (struct gt_bench_side){.outcome = outcome};
+/* `wrong`: how many of its variants were wrong before. */
+static void leave_out(struct gt_bench_suspect *s, gt_outcome outcome, const char *text,
+                      int wrong) {
+    s->reason = (struct gt_bench_side){.outcome = outcome, .wrong = wrong};
     snprintf(s->reason.error, sizeof s->reason.error, "%s", text);
     s->skips_line = true;
 }
@@ -35,7 +37,7 @@ void gt_bench_blame_rivals(struct gt_bench_blame *x, int active,
                            const char *text) {
     const unsigned all = gt_bench_blame_present(x);
     if (active >= 0 && active < GT_RIVALS && all & 1u << active) {
-        leave_out(&x->rival[active], outcome, text);
+        leave_out(&x->rival[active], outcome, text, line->rival[active].wrong);
         return;
     }
     for (int i = 0; i < GT_RIVALS; i++) {
@@ -44,7 +46,7 @@ void gt_bench_blame_rivals(struct gt_bench_blame *x, int active,
         snprintf(beside, sizeof beside, "ours failed beside it (%.200s)", text);
         if (all & 1u << i)
             leave_out(&x->rival[i], s->error[0] ? s->outcome : outcome,
-                      s->error[0] ? s->error : beside);
+                      s->error[0] ? s->error : beside, s->wrong);
     }
 }
 

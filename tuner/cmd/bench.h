@@ -24,7 +24,8 @@ struct gt_bench_report {
     double floor[GT_DTYPES]; /* how far the ratio of our kernel to itself was from 1 */
     struct gt_tally all, types[GT_DTYPES], shape[GT_BENCH_CLASSES];
     size_t done;
-    int wrong, failed, alone; /* alone: number of lines without a baseline */
+    int wrong, failed, alone;          /* alone: number of lines without a baseline */
+    int wrong_candidates, wrong_lines; /* of the others; lines that have any */
     int dropped, clock_low_mhz, clock_high_mhz;
     double worst; /* least ratio; 0: there is none */
     char worst_problem[GT_PROBLEM_NAME_MAX];
@@ -40,6 +41,7 @@ struct gt_bench_entry {
     const char *base_name;
     double ratio, floor;
     enum gt_verdict verdict;
+    int wrong; /* number of the others' candidates whose results were wrong */
 };
 
 /* ---- bench_report.c: members of struct gt_bench_listener, whose `user` is the report ----

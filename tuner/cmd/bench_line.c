@@ -7,7 +7,23 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FATE_MAX = 96 };
+
 /* ---- a line for programs ---- */
+
+/* What became of a side with an error: "2 wrong candidates left out, the last". */
+static void fate_of(char text[FATE_MAX], const struct gt_bench_side *s) {
+    const char *word = gt_outcome_word(s->outcome), *plural = gt_text_plural(s->wrong);
+    if (!s->timed && s->wrong > (s->outcome == GT_WRONG_RESULT))
+        snprintf(text, FATE_MAX, "%s, %d wrong candidate%s", word, s->wrong, plural);
+    else if (!s->timed)
+        snprintf(text, FATE_MAX, "%s", word);
+    else if (s->wrong > 0)
+        snprintf(text, FATE_MAX, "%d wrong candidate%s left out%s", s->wrong, plural,
+                 s->wrong > 1 ? ", the last" : "");
+    else
+        snprintf(text, FATE_MAX, "one candidate left out");
+}
 
 /* Writes every rival's time, and who was left out with the reason: "cublas 12.3 us; cpu: it
  * is wrong". */
@@ -18,7 +34,7 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
         at = (size_t)snprintf(text, size, "%s", e->text);
     for (int i = 0; !e->text && i < GT_RIVALS && at < size; i++) {
         const struct gt_bench_side *s = &e->line->rival[i];
-        char ns[GT_CELL_MAX];
+        char ns[GT_CELL_MAX], fate[FATE_MAX];
         if (!s->timed && !s->error[0])
             continue;
         at += (size_t)snprintf(text + at, size - at, "%s%s", at ? "; " : "",
@@ -26,11 +42,9 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
         if (s->timed && at < size)
             at += (size_t)snprintf(text + at, size - at, " %s",
                                    gt_show_ns(ns, s->time.median_ns));
+        fate_of(fate, s);
         if (s->error[0] && at < size)
-            at += (size_t)snprintf(text + at, size - at, ": %s: %s",
-                                   s->timed ? "one variant was left out"
-                                            : gt_outcome_word(s->outcome),
-                                   s->error);
+            at += (size_t)snprintf(text + at, size - at, ": %s: %s", fate, s->error);
     }
 }
 
@@ -114,6 +128,8 @@ static gt_outcome outcome_of(const struct row *r) {
       "lowest clock of a round")                                                           \
     X("clock_high_mhz", NULL, COUNT, 0, gt_cell_known(r->e->line->clock_high_mhz),         \
       "highest clock of a round")                                                          \
+    X("wrong", NULL, COUNT, 0, r->e->wrong,                                                \
+      "candidates of the others that were left out because their results were wrong")      \
     X("kernel", "our kernel", TEXT, 0, r->e->text != NULL ? NULL : r->e->line->own.what,   \
       "family and point of our kernel")                                                    \
     X("baseline_is", NULL, TEXT, 0, r->e->base != NULL ? r->e->base->what : NULL,          \

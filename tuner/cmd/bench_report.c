@@ -14,6 +14,8 @@ static struct gt_bench_entry enter(const struct gt_bench_report *r, size_t index
                                    const char *text) {
     struct gt_bench_entry e = {
         .item = &r->sweep->item[index], .line = line, .outcome = outcome, .text = text};
+    for (int i = 0; i < GT_RIVALS; i++)
+        e.wrong += line->rival[i].wrong;
     if (!text && !line->own.timed) {
         e.outcome = line->own.outcome;
         e.text = line->own.error;
@@ -59,6 +61,8 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
     const gemmtune_problem *p = &e->item->problem;
     const size_t row = gt_dtype_index(gt_dtype_of(p));
     r->done++;
+    r->wrong_candidates += e->wrong;
+    r->wrong_lines += e->wrong > 0;
     if (e->text) {
         r->wrong += e->outcome == GT_WRONG_RESULT;
         r->failed += e->outcome != GT_WRONG_RESULT;
@@ -220,6 +224,8 @@ static void print_end(struct gt_bench_report *r) {
         (void)fputs("\n]", stdout);
         gt_json_text(&first, "worst", r->worst > 0 ? r->worst_problem : NULL);
         gt_json_number(&first, "worst_ratio", r->worst > 0 ? r->worst : NAN);
+        gt_json_number(&first, "wrong_candidates", r->wrong_candidates);
+        gt_json_number(&first, "wrong_lines", r->wrong_lines);
         gt_json_name(&first, "floors");
         print_floors_json(r);
         gt_json_name(&first, "sums");
@@ -247,6 +253,12 @@ static int verdict(const struct gt_bench_report *r) {
                 "gemmtune: %d of %zu lines are noisy: the interval of the ratio spans more "
                 "than a factor of %g, so it is no verdict\n",
                 r->all.noisy, r->done, GT_RATIO_SPAN_MAX);
+    if (r->wrong_candidates > 0)
+        fprintf(stderr,
+                "gemmtune: %d wrong candidate%s on %d line%s: their results failed our "
+                "check, and they were left out\n",
+                r->wrong_candidates, gt_text_plural(r->wrong_candidates), r->wrong_lines,
+                gt_text_plural(r->wrong_lines));
     if (r->alone > 0)
         fprintf(stderr, "gemmtune: %d of %zu lines have no baseline\n", r->alone, r->done);
     if (r->wrong > 0)
