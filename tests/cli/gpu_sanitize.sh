@@ -66,6 +66,10 @@ sanitize "oob race" 300 multistage
 [ "$(grep -c 'multistage f32-tn-35x67x51,batch=3 without kns=gt_:$' "$RUNS")" = 2 ] &&
     [ "$(grep -c 'multistage f32-tn-67x35x51,epi=bias_gelu without kns=gt_:$' "$RUNS")" = 2 ]
 verdict "a default runs with a batch and with an epilogue, in the first type" $?
+sanitize "oob race" 300 wgmma
+grep -q 'PERSIST=1.*SWAP=1.* RS=0' "$RUNS" &&
+    ! grep 'PERSIST=1' "$RUNS" | grep -q -v -E '^[a-z]+ wgmma [^ ]*-(3088x2064|72x17040)x272 '
+verdict "blocks of wgmma that stay have more than a tile each" $?
 tar -tf "$work/report/logs.tar" | grep -q 'results\.txt'
 verdict "the results are among the logs" $?
 
