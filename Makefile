@@ -208,7 +208,7 @@ FORCE:
 # ---- tests ----------------------------------------------------------------------------------
 
 # These walk through every point at which memory may run out.
-$(addprefix $(B)/tests/unit/test_,expr json family sweep): override LDFLAGS += \
+$(addprefix $(B)/tests/unit/test_,expr json family sweep): private override LDFLAGS += \
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
