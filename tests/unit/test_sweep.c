@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep.json: its meaning, all errors it can have, and the shipped files. */
+#include "core/json.h"
 #include "tests/unit/short_of_memory.h"
 #include "tuner/base/sweep.h"
 
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -344,6 +346,42 @@ static void test_bf16x3_has_the_lines_of_split(void **state) {
     gt_sweep_clear(&b);
 }
 
+/* The name of a problem that both the sweep and the tuned results have, else NULL. */
+static const char *problem_of_both(const struct gt_sweep *s, struct gt_node records) {
+    const char *name = NULL;
+    struct gt_err err = {""};
+    for (size_t r = 0; r < gt_json_count(records); r++) {
+        const struct gt_node problem = gt_json_member(gt_json_at(records, r), "problem");
+        assert_int_equal(gt_json_string(&name, problem, &err), GEMMTUNE_OK);
+        for (size_t i = 0; i < s->count; i++)
+            if (strcmp(name, s->item[i].name) == 0)
+                return s->item[i].name;
+    }
+    return NULL;
+}
+
+/* bench-untuned.json shows what a lookup guesses, so no shipped record may answer. */
+static void test_untuned_problems_have_no_record(void **state) {
+    struct gt_sweep s;
+    struct gt_err err = {""};
+    glob_t files;
+    (void)state;
+    assert_int_equal(gt_sweep_load(&s, "configs/bench-untuned.json", &err), GEMMTUNE_OK);
+    assert_int_equal(glob("db/tuned/*.json", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        struct gt_json *doc = NULL;
+        assert_int_equal(gt_json_load(&doc, files.gl_pathv[i], &err), GEMMTUNE_OK);
+        const struct gt_node records = gt_json_member(gt_json_root(doc), "records");
+        assert_true(gt_json_count(records) > 0);
+        const char *both = problem_of_both(&s, records);
+        if (both != NULL)
+            fail_msg("%s has a record of %s", files.gl_pathv[i], both);
+        gt_json_destroy(doc);
+    }
+    globfree(&files);
+    gt_sweep_clear(&s);
+}
+
 static void test_out_of_memory_stays_so(void **state) {
     static const char text[] =
         "{\"format\":1,\"sizes\":[{\"dtype\":\"f32\",\"m\":[1,2],\"n\":\"1:4:1\",\"k\":1},"
@@ -379,6 +417,7 @@ int main(void) {
         cmocka_unit_test(test_shipped),
         cmocka_unit_test(test_lists_of_comparisons),
         cmocka_unit_test(test_bf16x3_has_the_lines_of_split),
+        cmocka_unit_test(test_untuned_problems_have_no_record),
         cmocka_unit_test(test_out_of_memory_stays_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
