@@ -17,11 +17,17 @@ expect "all of them hidden" 2 'a part below 1' evaluate --holdout 1
 expect "a part that is none" 2 "not '0'" evaluate --holdout 0
 expect "one fold" 2 "not '1'" evaluate --folds 1
 expect "a part and folds" 2 'exclude each other' evaluate --holdout 0.5 --folds 4
-expect "drawn and hidden" 2 'random excludes' evaluate --random 4 --folds 4
+expect "drawn and hidden" 2 'random exclude' evaluate --random 4 --folds 4
 expect "types of problems that are not drawn" 2 'that --random draws' evaluate --types f32
 expect "batches of problems that are not drawn" 2 'that --random draws' evaluate --batch 4
 expect "no problem to draw" 2 "not '0'" evaluate --random 0
-expect "an operand" 2 'too many arguments' evaluate f32-nn-1x1x1
+expect "named and hidden" 2 'named, .* exclude' evaluate f32-nn-1x1x1 --folds 4
+expect "named and stored" 2 'named, .* exclude' evaluate f32-nn-1x1x1 --stored
+expect "named and drawn" 2 'random excludes --sizes' evaluate f32-nn-1x1x1 --random 2
+expect "types of problems that are named" 2 'that --random draws' evaluate f32-nn-1x1x1 --types f32
+expect "an effort without a problem" 2 'named or drawn' evaluate --effort quick
+expect "a name that is none" 3 'f32-nn-1x1' evaluate f32-nn-1x1
+expect "a list that is not there" 3 'nowhere' evaluate --sizes "$work/nowhere/x.json"
 expect "a file that is no database" 6 'junk.db' evaluate --stored --db "$work/junk.db"
 expect "a database that is not there" 6 'nowhere' evaluate --stored --db "$work/nowhere/x.db"
 expect "no device in the database" 2 'has no device' evaluate --stored --db "$work/empty.db"

@@ -85,4 +85,19 @@ is "their trials were kept" "$(sql "$TMPDIR/drawn.db" "SELECT count(DISTINCT pro
 random --budget 1ms --seed 5 >"$TMPDIR/again" 2>"$TMPDIR/said"
 is "no time for three drawn problems: exit 1" $? 1
 has "which is said as well" "$(cat "$TMPDIR/said")" "the time was up after [01] of 3 problems"
+
+# Problems that are named: the records of such a problem do not answer for it.
+printf '{"format": 1, "sizes": ["f32-nn-16x16x16"]}\n' >"$TMPDIR/sizes.json"
+"$GEMMTUNE" evaluate --device 0 --db "$db" --sizes "$TMPDIR/sizes.json" f32-nn-12x20x28 \
+    --effort quick --quiet --json >"$TMPDIR/named" 2>"$TMPDIR/said"
+is "two problems are named and tuned" $? 0
+is "those of the file come first" "$(field "$TMPDIR/named" named) $(
+    each "$TMPDIR/named" lines "json_extract(value, '\$.problem') || ' ' ||
+        json_extract(value, '\$.rule')" | tr '\n' ' ')" "2 f32-nn-16x16x16 lookup \
+f32-nn-16x16x16 untuned f32-nn-12x20x28 lookup f32-nn-12x20x28 untuned "
+is "both were timed" "$(each "$TMPDIR/named" rules "json_extract(value, '\$.known')" | sort -u)" 2
+is "a tuned problem's own records are hidden" "$(each "$TMPDIR/named" lines "
+    json_extract(value, '\$.problem') = 'f32-nn-16x16x16' AND
+    json_extract(value, '\$.why') LIKE '%f32-nn-16x16x16%'" | sort -u)" 0
+is "the database is still as before" "$(sql "$db" "SELECT count(*) FROM trial")" "$before"
 exit "$bad"

@@ -292,13 +292,12 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = 1, .jobs = -1, .runs = 20};
     struct gt_sweep sweep = {0};
     struct gt_tuner *t = calloc(1, sizeof *t);
-    struct gt_err err = {""};
     int first = 0;
     int code = t ? gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first)
                  : gt_die(GT_EXIT_FAILURE, "out of memory");
-    for (int i = first; code < 0 && i < argc; i++)
-        if (gt_sweep_add(&sweep, argv[i], &err) != GEMMTUNE_OK)
-            code = gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (code < 0)
+        code =
+            gt_common_sweep(&sweep, NULL, (const char *const *)argv + first, argc - first);
     if (code < 0)
         code = agree(t, &v, &sweep);
     gt_sweep_clear(&sweep);

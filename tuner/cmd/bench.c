@@ -185,32 +185,23 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     return last != GEMMTUNE_OK ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
-/* Adds some short problems, which are enough for the overhead. */
-static gt_status add_short(struct gt_sweep *s, struct gt_err *err) {
+/* Some short problems, which are enough for the overhead. */
+static int load_short(struct gt_sweep *s) {
     static const char *const names[] = {"f32-nn-128x128x128",  "f32-nn-1024x1024x1024",
                                         "f32-nn-256x256x8192", "f32-nn-16x2048x2048",
                                         "f64-nn-512x512x512",  "i32-nn-512x512x512"};
-    gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof names / sizeof *names; i++)
-        status = gt_sweep_add(s, names[i], err);
-    return status;
+    return gt_common_sweep(s, NULL, names, sizeof names / sizeof *names);
 }
 
-/* Loads the problems of the file, then the named ones. */
 static int load_problems(struct gt_sweep *s, const struct values *v, int argc, char **argv,
                          int first) {
-    struct gt_err err = {""};
-    gt_status status = GEMMTUNE_OK;
-    if (!v->sizes && first == argc && !v->overhead)
+    const bool named = v->sizes != NULL || first < argc;
+    if (!named && !v->overhead)
         return gt_die(GT_EXIT_USAGE,
                       "bench: name problems, or a file of them with --sizes");
-    if (v->sizes)
-        status = gt_sweep_load(s, v->sizes, &err);
-    for (int i = first; status == GEMMTUNE_OK && i < argc; i++)
-        status = gt_sweep_add(s, argv[i], &err);
-    if (status == GEMMTUNE_OK && s->count == 0)
-        status = add_short(s, &err);
-    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+    return named ? gt_common_sweep(s, v->sizes, (const char *const *)argv + first,
+                                   argc - first)
+                 : load_short(s);
 }
 
 static int set_options(struct gt_bench_options *o, const struct values *v) {

@@ -177,6 +177,18 @@ int gt_common_product(gemmtune_problem *out, const char *name) {
     return code;
 }
 
+int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *names,
+                    int count) {
+    struct gt_err err = {""};
+    gt_status status = GEMMTUNE_OK;
+    *out = (struct gt_sweep){0};
+    if (file != NULL)
+        status = gt_sweep_load(out, file, &err);
+    for (int i = 0; status == GEMMTUNE_OK && i < count; i++)
+        status = gt_sweep_add(out, names[i], &err);
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);
+}
+
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name) {
     const char *names[FAMILIES_MAX + 1] = {NULL};

@@ -12,6 +12,7 @@
 #include "db/db.h"
 #include "runtime/family.h"
 #include "tuner/cmd/cmd.h"
+#include "tuner/base/sweep.h"
 #include "tuner/base/table.h"
 #include "tuner/lab/lists.h"
 
@@ -105,6 +106,10 @@ int gt_common_families(struct gt_families **out, const struct gt_texts *folders)
 int gt_common_problem(gemmtune_problem *out, const char *name);
 /* The same for a problem that will be timed: m, n and k must be 1 or more. */
 int gt_common_product(gemmtune_problem *out, const char *name);
+/* Reads a list of problems: those of the file, unless it is NULL, and then the names. Exit
+ * 3. */
+int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *names,
+                    int count);
 /* Finds a family. Exit 2, with the nearest name. */
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);

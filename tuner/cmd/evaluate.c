@@ -3,7 +3,7 @@
  * evaluate.c - `gemmtune evaluate`: measures how much time the library loses on problems
  * that were not tuned. Tuned problems are hidden. Each rule's kernel for them is timed in
  * turn with the problem's own winner; with --stored, its time is taken from the trials in
- * the database. With --random the problems are drawn: see evaluate_random.c.
+ * the database. Problems that are named or drawn are tuned: see evaluate_fresh.c.
  */
 #include "tuner/cmd/evaluate.h"
 
@@ -29,18 +29,22 @@ static const struct gt_option options[] = {
      "lookup, nearest, volume, single, untuned, default (default: all)", 0, 0},
     {"stored", 0, GT_OPT_FLAG, offsetof(struct gt_evaluate_values, stored), NULL,
      "use no device: losses are taken from stored trials, where they are known", 0, 0},
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_evaluate_values, sizes), "FILE",
+     "instead of hiding tuned problems, tune, look up and time those of FILE (sweep.json) "
+     "and those that are named; only a problem's own records are hidden from its lookup",
+     0, 0},
     {"random", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, drawn.random), "N",
-     "hide nothing: draw N problems, and tune, look up and time each of them", 1, 100000},
+     "the same for N problems that are drawn", 1, 100000},
     GT_OPTION_TYPES(struct gt_evaluate_values),
     GT_OPTION_VOLUME(struct gt_evaluate_values),
     GT_OPTION_BATCH(struct gt_evaluate_values),
     GT_OPTION_EFFORT(struct gt_evaluate_values),
     {"keep", 0, GT_OPT_TEXT, offsetof(struct gt_evaluate_values, keep), "FILE",
-     "keep the trials of drawn problems in this database", 0, 0},
+     "keep the trials of named or drawn problems in this database", 0, 0},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct gt_evaluate_values, budget), "TIME",
      "start no problem after this time", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, seed), "N",
-     "random seed of hidden or drawn problems and of the data (default 1)", 0,
+     "random seed of hidden or drawn problems, of searches and of the data (default 1)", 0,
      INT64_C(1) << 52},
     GT_OPTION_QUIET(struct gt_evaluate_values),
     GT_OPTION_JSON(struct gt_evaluate_values),
@@ -68,6 +72,11 @@ static int pick_rule(unsigned *rules, const char *name) {
                   "there is no rule '%s'; 'gemmtune evaluate --help' lists them", name);
 }
 
+/* Whether the problems are named or drawn. Tuned ones are hidden otherwise. */
+static bool has_fresh(const struct gt_evaluate_work *w) {
+    return w->sweep.count > 0 || w->v.drawn.random > 0;
+}
+
 static int check_values(struct gt_evaluate_work *w) {
     int code = -1;
     if (w->v.holdout > 0 && w->v.folds > 0)
@@ -75,18 +84,23 @@ static int check_values(struct gt_evaluate_work *w) {
     if (w->v.holdout >= 1)
         return gt_die(GT_EXIT_USAGE,
                       "evaluate: --holdout needs a part below 1, not all of them");
-    if (w->v.drawn.random > 0 && (w->v.holdout > 0 || w->v.folds > 0 || w->v.stored))
-        return gt_die(GT_EXIT_USAGE,
-                      "evaluate: --random excludes --holdout, --folds and --stored");
-    if (gt_drawn_lacks_random(&w->v.drawn) ||
-        (w->v.drawn.random == 0 && (w->v.effort != NULL || w->v.keep != NULL)))
-        return gt_die(GT_EXIT_USAGE, "evaluate: --types, --volume, --batch, --effort and "
-                                     "--keep are about problems that --random draws");
+    if (has_fresh(w) && (w->v.holdout > 0 || w->v.folds > 0 || w->v.stored))
+        return gt_die(GT_EXIT_USAGE, "evaluate: problems that are named, --sizes and "
+                                     "--random exclude --holdout, --folds and --stored");
+    if (w->sweep.count > 0 && w->v.drawn.random > 0)
+        return gt_die(GT_EXIT_USAGE, "evaluate: --random excludes --sizes and problems "
+                                     "that are named");
+    if (gt_drawn_lacks_random(&w->v.drawn))
+        return gt_die(GT_EXIT_USAGE, "evaluate: --types, --volume and --batch are about "
+                                     "problems that --random draws");
+    if (!has_fresh(w) && (w->v.effort != NULL || w->v.keep != NULL))
+        return gt_die(GT_EXIT_USAGE, "evaluate: --effort and --keep are about problems "
+                                     "that are named or drawn");
     for (int i = 0; code < 0 && i < w->v.rules.count; i++)
         code = pick_rule(&w->rules, w->v.rules.text[i]);
     if (w->rules == 0)
-        w->rules = w->v.drawn.random > 0 ? 1U << GT_RULE_LOOKUP | 1U << GT_RULE_UNTUNED
-                                         : (1U << GT_RULES) - 1;
+        w->rules = has_fresh(w) ? 1U << GT_RULE_LOOKUP | 1U << GT_RULE_UNTUNED
+                                : (1U << GT_RULES) - 1;
     return code;
 }
 
@@ -176,23 +190,27 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0;
     memset(&w, 0, sizeof w);
     w.v.seed = 1;
-    int code = gt_common_parse(cmd, argc, argv, &w.v, &w.v.format, 0, 0, &first);
+    int code = gt_common_parse(cmd, argc, argv, &w.v, &w.v.format, 0, argc, &first);
+    if (code < 0)
+        code = gt_common_sweep(&w.sweep, w.v.sizes, (const char *const *)argv + first,
+                               argc - first);
     if (code < 0)
         code = check_values(&w);
     if (code < 0)
-        code = w.v.drawn.random > 0 ? gt_evaluate_random(&w)
-               : w.v.stored         ? evaluate_stored(&w)
-                                    : evaluate_here(&w);
+        code = has_fresh(&w) ? gt_evaluate_fresh(&w)
+               : w.v.stored  ? evaluate_stored(&w)
+                             : evaluate_here(&w);
     gt_evaluation_destroy(w.evaluation);
     free(w.hidden);
     free(w.known);
+    gt_sweep_clear(&w.sweep);
     gt_view_clear(&w.view);
     return code;
 }
 
 const struct gt_cmd gt_cmd_evaluate = {
     .name = "evaluate",
-    .operands = "--device N",
+    .operands = "[PROBLEM...] --device N",
     .about = "Measure how much time lookups lose on problems that were not tuned.",
     .options = options,
     .tables =

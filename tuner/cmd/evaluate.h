@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * evaluate.h - shared by the parts of `gemmtune evaluate`: evaluate.c hides tuned problems,
- * evaluate_random.c draws problems and tunes them. Both begin and end in evaluate_work.c,
- * and evaluate_measure.c times the kernels. Functions that return int return -1 to go on,
- * else the exit code, having said why.
+ * evaluate_fresh.c tunes problems that are named or drawn. Both begin and end in
+ * evaluate_work.c, and evaluate_measure.c times the kernels. Functions that return int
+ * return -1 to go on, else the exit code, having said why.
  */
 #ifndef GT_TUNER_CMD_EVALUATE_H
 #define GT_TUNER_CMD_EVALUATE_H
@@ -13,7 +13,7 @@
 #include "tuner/cmd/session.h"
 
 struct gt_evaluate_values {
-    const char *device, *db, *effort, *keep;
+    const char *device, *db, *sizes, *effort, *keep;
     struct gt_texts templates, rules;
     double holdout, budget;
     int64_t folds, seed;
@@ -25,7 +25,8 @@ struct gt_evaluate_values {
 /* The data of a command. */
 struct gt_evaluate_work {
     struct gt_evaluate_values v;
-    unsigned rules; /* bit i: rule i */
+    unsigned rules;        /* bit i: rule i */
+    struct gt_sweep sweep; /* named or drawn problems; none: tuned ones are hidden */
     const struct gt_families *families;
     struct gt_session *session; /* NULL with --stored */
     struct gt_device device;
@@ -35,8 +36,9 @@ struct gt_evaluate_work {
     size_t known_count;
     struct gt_evaluation *evaluation;
     struct gt_hidden *hidden;
-    size_t count, done; /* problems that were hidden or drawn; those that were timed */
-    int wrong, failed;  /* kernels that were not correct on the device */
+    /* problems that are hidden, named or drawn, and those of them that were timed */
+    size_t count, done;
+    int wrong, failed; /* kernels that were not correct on the device */
 };
 
 /* Reads the records of the device and makes w->evaluation. */
@@ -56,7 +58,7 @@ void gt_evaluate_build(struct gt_evaluate_work *w, const struct gt_hidden *h);
  * its losses stay unknown. */
 int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h);
 
-/* evaluate --random: draws problems, and tunes, looks up and times each of them. */
-int gt_evaluate_random(struct gt_evaluate_work *w);
+/* Tunes, looks up and times the problems that are named, or those that --random draws. */
+int gt_evaluate_fresh(struct gt_evaluate_work *w);
 
 #endif

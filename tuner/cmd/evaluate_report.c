@@ -144,7 +144,7 @@ static void print_json(const struct gt_evaluate_report *report,
     gt_json_number(&first, "seed", (double)report->seed);
     gt_json_number(&first, "tuned", (double)report->tuned);
     gt_json_number(&first, "known", (double)report->known);
-    gt_json_number(&first, report->drawn ? "drawn" : "hidden",
+    gt_json_number(&first, report->fresh != NULL ? report->fresh : "hidden",
                    (double)report->hidden_count);
     gt_json_name(&first, "lines");
     gt_table_json(answers, stdout);
@@ -160,9 +160,9 @@ static void print_text(const struct gt_evaluate_report *report,
     gt_common_print(answers, format);
     (void)fputs("\n", out);
     gt_common_print_people(rules, format, out);
-    if (report->drawn)
-        fprintf(out, "%zu problems drawn, %zu stored kernels, seed %lld\n", report->done,
-                report->known, (long long)report->seed);
+    if (report->fresh != NULL)
+        fprintf(out, "%zu problems %s, %zu stored kernels, seed %lld\n", report->done,
+                report->fresh, report->known, (long long)report->seed);
     else
         fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n",
                 report->done, report->tuned, (long long)report->seed,

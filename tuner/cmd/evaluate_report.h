@@ -9,13 +9,13 @@
 struct gt_evaluate_report {
     const char *device_key;
     const struct gt_hidden *hidden;
-    /* problems that were hidden or drawn, and those of them that were timed */
+    /* problems that were hidden, named or drawn, and those of them that were timed */
     size_t hidden_count, done;
-    size_t tuned;   /* number of tuned problems */
-    size_t known;   /* stored kernels that lookups choose from */
-    unsigned rules; /* bit i: rule i was used */
-    bool stored;    /* times are from the database */
-    bool drawn;     /* problems were drawn and not hidden */
+    size_t tuned;      /* number of tuned problems */
+    size_t known;      /* stored kernels that lookups choose from */
+    unsigned rules;    /* bit i: rule i was used */
+    bool stored;       /* times are from the database */
+    const char *fresh; /* "drawn" or "named": these were tuned. NULL: they were hidden */
     int64_t seed;
 };
 

@@ -93,7 +93,9 @@ static int print(const struct gt_evaluate_work *w) {
                                               .known = w->known_count,
                                               .rules = w->rules,
                                               .stored = w->v.stored,
-                                              .drawn = w->v.drawn.random > 0,
+                                              .fresh = w->v.drawn.random > 0 ? "drawn"
+                                                       : w->sweep.count > 0  ? "named"
+                                                                             : NULL,
                                               .seed = w->v.seed};
     struct gt_err err = {""};
     const gt_status status = gt_evaluate_print(&report, &w->v.format, &err);

@@ -74,8 +74,6 @@ static const struct gt_option options[] = {
 
 static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int argc,
                          char **argv, int first) {
-    struct gt_err err = {""};
-    gt_status status = GEMMTUNE_OK;
     if (gt_drawn_lacks_random(&v->drawn))
         return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
                                      "problems that --random draws");
@@ -84,11 +82,7 @@ static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int
             GT_EXIT_USAGE,
             "nothing to tune: give --sizes FILE, --from-misses FILE, --random N or "
             "problem names");
-    if (v->sizes)
-        status = gt_sweep_load(s, v->sizes, &err);
-    for (int i = first; status == GEMMTUNE_OK && i < argc; i++)
-        status = gt_sweep_add(s, argv[i], &err);
-    return status != GEMMTUNE_OK ? gt_die(GT_EXIT_INPUT, "%s", err.line) : -1;
+    return gt_common_sweep(s, v->sizes, (const char *const *)argv + first, argc - first);
 }
 
 /* Leaves the shard's problems, and says how many those are. */
