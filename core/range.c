@@ -159,7 +159,7 @@ static struct gt_range to_integer(struct gt_range x, gemmtune_dtype type) {
     const double most = gt_type_exact(type), least = -most - 1;
     struct gt_range out = {fmin(fmax(nearbyint(x.low), least), most),
                            fmin(fmax(nearbyint(x.high), least), most), false};
-    return x.nan ? (struct gt_range){least, most, false} : out;
+    return x.nan ? gt_range_join(out, (struct gt_range){0, 0, false}) : out;
 }
 
 /* One end of a range as an element; one beyond all elements is infinite, or NaN. */

@@ -60,7 +60,7 @@ struct gt_range gt_range_round(struct gt_range x, struct gt_slack slack,
 
 /* The range of elements of `type` that the numbers of x become, rounded to the nearest.
  * `saturate`: numbers beyond the largest element become the largest. Integers always
- * saturate, and NaN becomes 0 or another integer. */
+ * saturate, and NaN becomes 0 as one. */
 struct gt_range gt_range_convert(struct gt_range x, gemmtune_dtype type, bool saturate);
 
 #endif

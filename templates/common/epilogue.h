@@ -199,23 +199,22 @@ GT_INLINE gt_real gt_clamp(gt_real x, gt_real least, gt_real most) {
     return x < least ? least : x > most ? most : x;
 }
 
-#define gt_whole(x) GT_MATH(rint)(x)
-/* INT32_MAX, or the f32 above it. */
-#define gt_real_i32(x) \
-    gt_whole(gt_clamp((x), GT_REAL(-2147483648.0), GT_REAL(2147483647.0)))
-#define gt_real_i8(x) gt_whole(gt_clamp((x), GT_REAL(-128.0), GT_REAL(127.0)))
+/* The integer of [least, most] that is nearest, of two equally near the even one. A NaN
+ * becomes 0. */
+GT_INLINE gt_real gt_whole(gt_real x, gt_real least, gt_real most) {
+    return x != x ? GT_REAL(0.0) : GT_MATH(rint)(gt_clamp(x, least, most));
+}
 
-/* A NaN becomes 0. */
+/* INT32_MAX, or the f32 above it. */
+#define gt_real_i32(x) gt_whole((x), GT_REAL(-2147483648.0), GT_REAL(2147483647.0))
+#define gt_real_i8(x) gt_whole((x), GT_REAL(-128.0), GT_REAL(127.0))
+
 GT_INLINE int gt_int_i32(gt_real x) {
     const gt_real whole = gt_real_i32(x);
-    return whole != whole                    ? 0
-           : whole >= GT_REAL(2147483648.0) ? 2147483647
-                                            : (int)whole;
+    return whole >= GT_REAL(2147483648.0) ? 2147483647 : (int)whole;
 }
 
-GT_INLINE int gt_int_i8(gt_real x) {
-    return x != x ? 0 : (int)gt_real_i8(x);
-}
+#define gt_int_i8(x) ((int)gt_real_i8(x))
 
 #define gt_iint_i32(x) (x)
 #define gt_iint_i8(x) gt_imax(gt_imin((x), 127), -128)

@@ -104,6 +104,8 @@ trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=re
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
     "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=1 REDUCE=0"
+# A NaN becomes 0 as an integer.
+trial mma 'bf16-nn-33x24x17,epi=d2[i,j]:i8;d2=log(x);d=i32(sqrt(x))-i8(x/0)' ""
 # A matrix that comes through the boxes of C, in two places and in four; a transposed one. In
 # a batch a product's last boxes would reach into the next one.
 trial wgmma 'bf16-nt-72x264x72,epi=bias_swiglu' "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
