@@ -123,9 +123,10 @@ int64_t gt_shape_elems(struct gt_shape s, int64_t ld);
 bool gt_shape_count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64_t stride,
                           int64_t count);
 
-/* Sizes of a canonical problem, over all its products. Rows that the expected groups or
- * masks leave out are not counted. */
-double gt_problem_flops(const gemmtune_problem *p); /* 2 m n k a product */
+/* Sizes of a canonical problem, over all its products. */
+/* Rows of C that are computed. Those that expected groups or masks leave out are not. */
+double gt_problem_rows(const gemmtune_problem *p);
+double gt_problem_flops(const gemmtune_problem *p); /* 2 n k a row */
 /* elements from the first to the last, with leading dimensions and strides */
 int64_t gt_problem_elems_a(const gemmtune_problem *p);
 int64_t gt_problem_elems_b(const gemmtune_problem *p);
@@ -133,8 +134,13 @@ int64_t gt_problem_elems_c(const gemmtune_problem *p);
 /* Bytes of A, B and C once, with leading-dimension padding. */
 double gt_problem_bytes(const gemmtune_problem *p);
 
-/* Bytes that any kernel must move: the elements of A, B and C once, without padding and
- * gaps. An operand that all products of a batch share counts once. */
+/* Bytes of the pointers to its matrices and of the numbers of rows, which a call gives in
+ * device memory. */
+double gt_problem_list_bytes(const gemmtune_problem *p);
+
+/* Bytes that any kernel must move: the elements of A, B and C once, without padding, gaps
+ * and rows that are not computed, and the lists. An operand that all products of a batch
+ * share counts once. */
 double gt_problem_least_bytes(const gemmtune_problem *p);
 
 /* The widest load. A larger alignment has no use, and every allocator gives this one. */

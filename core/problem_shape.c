@@ -29,11 +29,14 @@ bool gt_shape_count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64
            !__builtin_add_overflow(*out, gt_shape_elems(shape, ld), out);
 }
 
-double gt_problem_flops(const gemmtune_problem *p) {
+double gt_problem_rows(const gemmtune_problem *p) {
     const double expected = (double)gt_problem_expected_rows(p) * (double)p->batch;
     const bool fewer = p->batch_kind != GEMMTUNE_GROUPED_ROWS || expected < (double)p->m;
-    const double rows = fewer ? expected : (double)p->m;
-    return 2.0 * rows * (double)p->n * (double)p->k;
+    return fewer ? expected : (double)p->m;
+}
+
+double gt_problem_flops(const gemmtune_problem *p) {
+    return 2.0 * gt_problem_rows(p) * (double)p->n * (double)p->k;
 }
 
 /* No overflow: gt_problem_settle has computed the same number with checks. */
@@ -63,18 +66,21 @@ double gt_problem_bytes(const gemmtune_problem *p) {
            (double)gt_problem_elems_c(p) * (double)gt_type_size(p->type_c);
 }
 
-static double least_bytes_of(struct gt_shape shape, gemmtune_dtype type, int64_t stride,
-                             int64_t count) {
-    const double one = (double)shape.rows * (double)shape.cols * (double)gt_type_size(type);
-    return stride == 0 ? one : one * (double)count;
+double gt_problem_list_bytes(const gemmtune_problem *p) {
+    const size_t pointers = gt_problem_has_pointers(p) ? 3 * sizeof(void *) : 0;
+    const size_t rows = gt_problem_has_rows(p) ? sizeof(int32_t) : 0;
+    return (double)p->batch * (double)(pointers + rows);
 }
 
 double gt_problem_least_bytes(const gemmtune_problem *p) {
-    return least_bytes_of(gt_problem_shape_a(p), p->type_a, p->stride_a,
-                          gt_problem_outputs(p)) +
-           least_bytes_of(gt_problem_shape_b(p), p->type_b, p->stride_b, p->batch) +
-           least_bytes_of(gt_problem_shape_c(p), p->type_c, p->stride_c,
-                          gt_problem_outputs(p));
+    const double rows = gt_problem_rows(p), n = (double)p->n, k = (double)p->k;
+    const bool same_a = gt_problem_outputs(p) > 1 && p->stride_a == 0,
+               same_b = p->stride_b == 0;
+    const double rows_a = same_a ? (double)gt_problem_expected_rows(p) : rows;
+    const double matrices_b = same_b ? 1 : (double)p->batch;
+    return rows_a * k * (double)gt_type_size(p->type_a) +
+           matrices_b * k * n * (double)gt_type_size(p->type_b) +
+           rows * n * (double)gt_type_size(p->type_c) + gt_problem_list_bytes(p);
 }
 
 int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,

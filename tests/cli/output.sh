@@ -48,6 +48,15 @@ expect "the naive kernel's traffic" 0 '"naive_bytes": 549822922752,' \
     explain f32-nn-4096x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320 --json
 expect "bound by memory" 0 'bound by memory' \
     explain f32-nn-1x4096x4096 --peak-gflops 8873 --bandwidth-gbs 320
+# Groups share the rows. Rows that are masked are no traffic; memory holds them.
+expect "the naive traffic of groups" 0 '"naive_bytes": 47256174848,' \
+    explain bf16-nt-4096x1408x2048,groups=64 --peak-gflops 8873 --bandwidth-gbs 320 --json
+expect "the traffic of masked rows" 0 \
+    '"naive_bytes": 83240, "perfect_bytes": 14120, "footprint_bytes": 17960,' \
+    explain bf16-nt-8x16x32,batch=10,masked,rows=4 --peak-gflops 8873 --bandwidth-gbs 320 --json
+expect "the pointers of a batch" 0 \
+    '"naive_bytes": 166640, "perfect_bytes": 18160, "footprint_bytes": 18160,' \
+    explain bf16-nt-8x16x32,batch=10,pointers --peak-gflops 8873 --bandwidth-gbs 320 --json
 
 expect "published figures without a database" 0 '^f32-nn-4096x4096x4096 *published .* 147 ms ' \
     compare 1050 1080

@@ -2,6 +2,8 @@
 /* Batches and groups: strides, rows, kinds, sizes. */
 #include "tests/unit/problems.h"
 
+#include <math.h>
+
 /* ---- batches ---- */
 
 static gemmtune_problem settled(const char *name) {
@@ -95,8 +97,36 @@ static void test_rows_of_groups(void **state) {
     assert_int_equal(settled("f32-nn-100x5x7,masked").expected_rows, 100);
     const gemmtune_problem few = settled("f32-nn-100x5x7,groups=8,rows=4");
     assert_true(gt_problem_flops(&few) == 2.0 * 32 * 5 * 7);
+    assert_true(gt_problem_rows(&few) == 32 && gt_problem_rows(&masked) == 80);
     assert_int_equal(gt_problem_outputs(&grouped), 1);
     assert_int_equal(gt_problem_outputs(&masked), 8);
+}
+
+/* A matrix once, without rows that are not computed; pointers and numbers of rows. */
+static void test_least_bytes(void **state) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } cases[] = {
+        {"f32-nn-10x5x7", 4 * (10 * 7 + 7 * 5 + 10 * 5)},
+        {"f32-nn-10x5x7,lda=9,batch=3", 3 * 4 * (10 * 7 + 7 * 5 + 10 * 5)},
+        {"f32-nn-10x5x7,batch=3,sa=0", 4 * (10 * 7 + 3 * (7 * 5 + 10 * 5))},
+        {"f32-nn-10x5x7,batch=3,sb=0", 4 * (7 * 5 + 3 * (10 * 7 + 10 * 5))},
+        {"f32-nn-10x5x7,batch=3,pointers", 3 * (4 * (10 * 7 + 7 * 5 + 10 * 5) + 3 * 8)},
+        {"bf16=f32-nt-10x5x7,batch=3,masked,rows=4",
+         3 * (2 * (4 * 7 + 7 * 5) + 4 * 4 * 5 + 4)},
+        {"f32-nn-10x5x7,batch=3,masked,rows=4,sa=0",
+         4 * (4 * 7 + 3 * (7 * 5 + 4 * 5)) + 3 * 4},
+        {"f32-nn-100x5x7,groups=8", 4 * (100 * 7 + 8 * 7 * 5 + 100 * 5) + 8 * 4},
+        {"f32-nn-100x5x7,groups=8,rows=4", 4 * (32 * 7 + 8 * 7 * 5 + 32 * 5) + 8 * 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gemmtune_problem p = settled(cases[i].name);
+        if (!(fabs(gt_problem_least_bytes(&p) - cases[i].bytes) < 1))
+            fail_msg("%s: %g bytes, not %g", cases[i].name, gt_problem_least_bytes(&p),
+                     cases[i].bytes);
+    }
 }
 
 static void test_kinds(void **state) {
@@ -196,6 +226,7 @@ int main(void) {
         cmocka_unit_test(test_products_of_a_batch_do_not_overlap),
         cmocka_unit_test(test_sizes_of_a_batch_fit_64_bits),
         cmocka_unit_test(test_rows_of_groups),
+        cmocka_unit_test(test_least_bytes),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_operands_too_large_for_int64_bytes),
         cmocka_unit_test(test_what_does_not_matter_is_made_equal),

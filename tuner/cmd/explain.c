@@ -5,8 +5,9 @@
  * take, term by term. It only computes; nothing is run.
  *
  * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C.
- * A perfect one reads A and B and writes C once. The roofline is the larger of FLOPs over
- * peak and bytes over bandwidth.
+ * A perfect one reads A and B and writes C once. Both leave out rows that are in no group
+ * or masked. The footprint is what the matrices take, with such rows and padding. The
+ * roofline is the larger of FLOPs over peak and bytes over bandwidth.
  */
 #include "core/bytes.h"
 #include "core/epilogue_cost.h"
@@ -69,13 +70,14 @@ static double over(double a, double b) {
 
 static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine) {
     struct analysis a = {.flops = gt_problem_flops(p)};
-    const double elements = (double)p->batch * (double)p->m * (double)p->n;
+    const double elements = gt_problem_rows(p) * (double)p->n;
+    const double lists = gt_problem_list_bytes(p);
     const double size_c = (double)gt_type_size(p->type_c);
     const double pair = (double)(gt_type_size(p->type_a) + gt_type_size(p->type_b));
     (void)gt_problem_name(p, a.problem);
-    a.naive_bytes = elements * ((double)p->k * pair + size_c);
+    a.naive_bytes = elements * ((double)p->k * pair + size_c) + lists;
     a.perfect_bytes = gt_problem_least_bytes(p);
-    a.footprint_bytes = gt_problem_bytes(p);
+    a.footprint_bytes = gt_problem_bytes(p) + lists;
     if (p->epilogue != NULL) {
         const struct gt_epilogue_cost cost =
             gt_epilogue_cost_of(gt_epilogue_of(p), gt_bytes_product(p->m, p->batch), p->n);
