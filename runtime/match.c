@@ -74,6 +74,7 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
         out->match = o->from != NULL ? o->from->match : GEMMTUNE_MATCH_DEFAULT;
         out->known = o->from != NULL ? o->from->known : NULL;
         out->family = o->family;
+        out->forecast_ns = o->ns;
         out->expected_loss = loss_of(all, i);
         gt_forecast_point(&out->point, o);
         if (o->from != NULL)
@@ -103,6 +104,7 @@ static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
         out->known = group[i].known;
         out->family = out->known->family;
         gt_known_point(&out->point, out->known);
+        out->forecast_ns = 0;
         out->expected_loss = group[i].preference == GT_SAME_ARCH ? loss_on_other_device : 0;
         gt_explain_exact(out, l, &group[i]);
         found = suits(out, l, last);
@@ -188,6 +190,7 @@ static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
     out->match = GEMMTUNE_MATCH_DEFAULT;
     out->known = NULL;
     out->family = f;
+    out->forecast_ns = 0;
     out->expected_loss = loss_by_rank;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
@@ -261,6 +264,38 @@ static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l
     return fail_no_kernel(l, tuned, served, last, err);
 }
 
+/* ---- an epilogue without the plain product's kernel ---------------------------------- */
+
+static double time_of(const struct gt_choice *c) {
+    const double measured = c->known != NULL ? c->known->median_ns : 0;
+    return c->forecast_ns > 0 ? c->forecast_ns : measured;
+}
+
+/*
+ * The family of the plain product's kernel may have no place for the epilogue. Then nobody
+ * knows the time of the best kernel that has one: it is between that of the plain product
+ * and that of the answer. The expected loss is that against their geometric mean, or that
+ * of the forecast if it is more.
+ */
+static gt_status doubt_epilogue(struct gt_choice *out, const struct gt_query *query,
+                                struct gt_err *err) {
+    gemmtune_problem p = *query->problem;
+    struct gt_query q = *query;
+    struct gt_choice plain;
+    p.epilogue = NULL;
+    q.problem = &p;
+    q.skip = NULL;
+    const gt_status status = gt_match(&plain, &q, NULL);
+    if (status == GEMMTUNE_ENOMEM)
+        return gt_fail(err, status, "out of memory");
+    if (status != GEMMTUNE_OK ||
+        gt_family_serves(plain.family, q.device, query->problem, NULL))
+        return GEMMTUNE_OK;
+    const double behind = out->forecast_ns / fmax(time_of(&plain), 1);
+    out->expected_loss = fmax(out->expected_loss, sqrt(fmax(behind, 1)) - 1);
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
     struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
@@ -274,5 +309,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     if (status == GEMMTUNE_OK && !found)
         status = choose_unknown(out, &l, &options, tuned, &last, err);
     free(options);
-    return status;
+    return status == GEMMTUNE_OK && query->problem->epilogue != NULL && out->forecast_ns > 0
+               ? doubt_epilogue(out, query, err)
+               : status;
 }

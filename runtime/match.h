@@ -38,6 +38,7 @@ struct gt_choice {
     /* its source, perhaps with other values of some parameters; NULL at DEFAULT */
     const struct gt_known *known;
     struct gt_fit fit;    /* to the problem asked about */
+    double forecast_ns;   /* 0: none, as for a kernel that was tuned for the problem */
     double expected_loss; /* as in gemmtune_plan_info */
     char why[320];        /* one line for people */
 };
