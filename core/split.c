@@ -38,7 +38,7 @@ double gt_split_error(gemmtune_math math, int64_t k) {
         return 0;
     const int64_t steps = quotient_up(least(k, GT_SPLIT_DEPTH), kind->step);
     const int64_t cut = 2 * (3 * steps - 2) * (least(k, kind->step) + 2);
-    return (double)(kind->parts + cut + quotient_up(k, GT_SPLIT_DEPTH) - 1);
+    return (double)(kind->parts + cut + quotient_up(k, GT_SPLIT_LEAST) - 1);
 }
 
 double gt_split_parts(gemmtune_math math, int64_t k) {

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A sum of tensor cores runs over at most so many elements of k. templates/common/split.h
- * has the same number. */
-enum { GT_SPLIT_DEPTH = 32 };
+/* A sum of tensor cores runs over at most GT_SPLIT_DEPTH elements of k, a number that
+ * templates/common/split.h has as well. At most every GT_SPLIT_LEAST of k it is added to a
+ * total: templates/triple/space.json has no point that does so more often. */
+enum { GT_SPLIT_DEPTH = 32, GT_SPLIT_LEAST = 16 };
 
 /* Whether F32 inputs may be two parts each: SPLIT and BF16X3. The functions below are for
  * these. */

@@ -4,6 +4,8 @@
  * docs/split.md. */
 #include "core/mix.h"
 #include "core/split.h"
+#include "runtime/fit.h"
+#include "tests/unit/h200_families.h"
 #include "tests/unit/tensor_sum.h"
 
 #include <setjmp.h>
@@ -22,6 +24,8 @@ _Static_assert((int)DEPTH == GT_SPLIT_DEPTH, "kernels promote sums as the bound 
 static const struct format tf32 = {13, 8, false}, bf16 = {16, 16, true};
 static const struct way right = {&tf32, GT_SPLIT_DEPTH, 8, false, false};
 static const struct way halves = {&bf16, GT_SPLIT_DEPTH, 16, false, false};
+static const struct way right_16 = {&tf32, GT_SPLIT_LEAST, 8, false, false};
+static const struct way halves_16 = {&bf16, GT_SPLIT_LEAST, 16, false, false};
 
 static double bound_of(const struct way *w, int64_t k) {
     const gemmtune_math math =
@@ -141,22 +145,51 @@ static void test_bound(void **state) {
         int64_t k;
         double bound;
     } rows[] = {{&right, 0, 0},      {&right, 1, 15},     {&right, 8, 29},
-                {&right, 32, 209},   {&right, 4096, 336}, {&halves, 0, 0},
-                {&halves, 1, 519},   {&halves, 16, 549},  {&halves, 32, 657},
-                {&halves, 4096, 784}};
+                {&right, 32, 210},   {&right, 4096, 464}, {&halves, 0, 0},
+                {&halves, 1, 519},   {&halves, 16, 549},  {&halves, 32, 658},
+                {&halves, 4096, 912}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_true(bound_of(rows[i].way, rows[i].k) == rows[i].bound);
     for (int64_t k = 1; k < 100000; k++) {
         assert_true(bound_of(&right, k + 1) >= bound_of(&right, k));
         assert_true(bound_of(&halves, k + 1) >= bound_of(&halves, k));
-        assert_true((bound_of(&right, k) < (double)k) == (k >= 216));
-        assert_true((bound_of(&halves, k) < (double)k) == (k >= 679));
+        assert_true((bound_of(&right, k) < (double)k) == (k >= 223));
+        assert_true((bound_of(&halves, k) < (double)k) == (k >= 701));
     }
     assert_true(gt_split_error(GEMMTUNE_MATH_STRICT, 8) == 0);
     assert_true(gt_split_parts(GEMMTUNE_MATH_STRICT, 8) == 0);
     assert_true(gt_split_parts(GEMMTUNE_MATH_BF16X3, 64) == 513);
     assert_true(gt_split_parts(GEMMTUNE_MATH_BF16X3, 256) == 256.5);
+}
+
+/* The points of `triple` promote sums as often as the bound assumes. */
+static void test_the_space_keeps_the_depths(void **state) {
+    const struct gt_family *f = gt_families_find(families, "triple");
+    gemmtune_problem p;
+    int least = 1000, most = 0;
+    (void)state;
+    assert_non_null(f);
+    assert_int_equal(gt_problem_from_name(&p, "f32@split-nt-512x512x512", NULL),
+                     GEMMTUNE_OK);
+    for (int kbytes = 64; kbytes <= 256; kbytes *= 2)
+        for (int slices = 1; slices <= 4; slices *= 2) {
+            char text[GT_POINT_TEXT_MAX];
+            struct gt_point point;
+            struct gt_fit fit;
+            (void)snprintf(text, sizeof text,
+                           "ENGINE=0 BM=64 BN=64 KBYTES=%d WM=32 WN=32 SLICES=%d STAGES=3 "
+                           "VA=16 VB=16 REPACK=0 MINB=1 GROUP=1 SPLIT=1",
+                           kbytes, slices);
+            assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
+            const int depth = kbytes / 4 / slices;
+            if (gt_fit_point(&fit, f, &device, &p, &point, NULL) == GEMMTUNE_OK) {
+                least = depth < least ? depth : least;
+                most = depth > most ? depth : most;
+            }
+        }
+    assert_int_equal(least, GT_SPLIT_LEAST);
+    assert_int_equal(most, GT_SPLIT_DEPTH);
 }
 
 /* The sizes of low parts and of rests, as the proof has them. */
@@ -181,7 +214,8 @@ static void test_every_kind_keeps_the_bound(void **state) {
     static const int64_t depths[] = {1, 2, 3, 7, 8, 9, 31, 32, 33, 100, 216, 1000, 4096};
     static const struct way older[] = {{&tf32, GT_SPLIT_DEPTH, 4, false, false},
                                        {&bf16, GT_SPLIT_DEPTH, 8, false, false}};
-    const struct way *const ways[] = {&right, &older[0], &halves, &older[1]};
+    const struct way *const ways[] = {&right,  &older[0], &right_16,
+                                      &halves, &older[1], &halves_16};
     enum { DEPTHS = sizeof depths / sizeof *depths, WAYS = sizeof ways / sizeof *ways };
     (void)state;
     for (int i = 0; i < DEPTHS * KINDS * WAYS; i++) {
@@ -203,12 +237,16 @@ static void test_as_accurate_as_f32(void **state) {
                 {POSITIVE, 4096, 40, 1, 1},    {POSITIVE, 1000000, 2, 1, 1},
                 {WIDE, 4096, 100, 1, 1},       {CANCELLING, 4096, 40, 1, 1},
                 {CANCELLING, 1000000, 2, 1, 1}};
+    enum { ROWS = sizeof rows / sizeof *rows };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct errors e = errors_of(rows[i].kind, rows[i].k, &right, rows[i].count);
-        if (e.most > rows[i].most * e.plain_most || e.mean > rows[i].mean * e.plain_mean)
-            fail_msg("%s, k %lld: %g, %g; f32 %g, %g", kinds[rows[i].kind].name,
-                     (long long)rows[i].k, e.most, e.mean, e.plain_most, e.plain_mean);
+    for (int i = 0; i < 2 * ROWS; i++) {
+        const struct way *w = i < ROWS ? &right : &right_16;
+        const int j = i % ROWS;
+        const struct errors e = errors_of(rows[j].kind, rows[j].k, w, rows[j].count);
+        if (e.most > rows[j].most * e.plain_most || e.mean > rows[j].mean * e.plain_mean)
+            fail_msg("%s, k %lld by %lld: %g, %g; f32 %g, %g", kinds[rows[j].kind].name,
+                     (long long)rows[j].k, (long long)w->depth, e.most, e.mean,
+                     e.plain_most, e.plain_mean);
     }
 }
 
@@ -244,22 +282,26 @@ static void print_table(void) {
                 {POSITIVE, 4096, 1000}, {POSITIVE, 1000000, 8},  {WIDE, 4096, 1000},
                 {WIDE, 1000000, 8},     {CANCELLING, 4096, 1000}};
     static const struct way not_promoted = {&tf32, INT64_MAX, 8, false, false};
-    printf("| data | k | split | f32 | split without promotion | bf16x3 |\n"
-           "| --- | --- | --- | --- | --- | --- |\n");
+    printf("| data | k | split | by 16 | f32 | split without promotion | bf16x3 |\n"
+           "| --- | --- | --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct errors e = errors_of(rows[i].kind, rows[i].k, &right, rows[i].count);
+        const struct errors o =
+            errors_of(rows[i].kind, rows[i].k, &right_16, rows[i].count);
         const struct errors n = errors_of(rows[i].kind, rows[i].k, &not_promoted,
                                           rows[i].count > 500 ? 500 : rows[i].count);
         const struct errors h = errors_of(rows[i].kind, rows[i].k, &halves, rows[i].count);
-        printf("| %s | %lld | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g |\n",
-               kinds[rows[i].kind].name, (long long)rows[i].k, e.most, e.mean, e.plain_most,
-               e.plain_mean, n.most, n.mean, h.most, h.mean);
+        printf("| %s | %lld | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g | %.3g, %.3g | %.3g, "
+               "%.3g |\n",
+               kinds[rows[i].kind].name, (long long)rows[i].k, e.most, e.mean, o.most,
+               o.mean, e.plain_most, e.plain_mean, n.most, n.mean, h.most, h.mean);
     }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_the_space_keeps_the_depths),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_every_kind_keeps_the_bound),
         cmocka_unit_test(test_as_accurate_as_f32),
@@ -269,5 +311,5 @@ int main(void) {
         print_table();
         return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }
