@@ -9,7 +9,7 @@ static const struct kind {
     gemmtune_math math;
     int parts; /* the error of one product a b by splitting alone, in units of u |a||b| */
     int step;  /* of k, in an instruction */
-} kinds[] = {{GEMMTUNE_MATH_SPLIT, 9, 8}, {GEMMTUNE_MATH_BF16X3, 513, 16}};
+} kinds[] = {{GEMMTUNE_MATH_SPLIT, 9, 8}, {GEMMTUNE_MATH_BF16X3, 516, 16}};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -36,7 +36,8 @@ double gt_split_error(gemmtune_math math, int64_t k) {
     const struct kind *kind = kind_of(math);
     if (kind == NULL || k <= 0)
         return 0;
-    const int64_t steps = quotient_up(least(k, GT_SPLIT_DEPTH), kind->step);
+    /* The order of k is the kernel's: few elements may be spread over all steps. */
+    const int64_t steps = least(k, GT_SPLIT_DEPTH / kind->step);
     const int64_t cut = 2 * (3 * steps - 2) * (least(k, kind->step) + 2);
     return (double)(kind->parts + cut + quotient_up(k, GT_SPLIT_LEAST) - 1);
 }

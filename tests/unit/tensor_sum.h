@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { STEP_MAX = 16, BITS = 24 };
+enum { STEP_MAX = 16, BITS = 24, SLAB = 32 };
 
 /* The parts: how many bits of an f32 they lack, and k of an instruction. */
 struct format {
@@ -28,6 +28,8 @@ struct way {
     int together;    /* products that are added at once: a step's, or fewer */
     bool cut_parts;  /* high parts are cut off instead of rounded */
     bool drop_cross; /* one of the products with a low part is left out */
+    int extra;       /* bits of addends that are kept beyond those of an f32 */
+    bool spread;     /* neighbours of k belong to different steps of a slab */
 };
 
 static inline float part_of(float x, const struct format *f, bool cut) {
@@ -52,24 +54,26 @@ static inline int exponent_of(double x) {
     return e;
 }
 
-/* sum + a[0] b[0] + ... + a[n - 1] b[n - 1]: addends are cut at the last bit of the largest
- * one, the result is cut to 24 bits. */
-static inline double add_products(double sum, const float *a, const float *b, int n) {
+/* sum + a[0] b[0] + ... + a[n - 1] b[n - 1]: addends are cut `extra` bits after the last
+ * bit of the largest one, the result is cut to 24 bits. */
+static inline double add_products(double sum, const float *a, const float *b, int n,
+                                  int extra) {
     int most = exponent_of(sum);
     for (int i = 0; i < n; i++) {
         const int e = exponent_of((double)a[i] * (double)b[i]);
         most = e > most ? e : most;
     }
-    double all = cut_below(sum, most - BITS);
+    const int last = most - BITS - extra;
+    double all = cut_below(sum, last);
     for (int i = 0; i < n; i++)
-        all += cut_below((double)a[i] * (double)b[i], most - BITS);
+        all += cut_below((double)a[i] * (double)b[i], last);
     return cut_below(all, exponent_of(all) - BITS);
 }
 
 static inline double add_step(double sum, const float *a, const float *b,
                               const struct way *w) {
     for (int i = 0; i < w->format->step; i += w->together)
-        sum = add_products(sum, a + i, b + i, w->together);
+        sum = add_products(sum, a + i, b + i, w->together, w->extra);
     return sum;
 }
 
@@ -78,29 +82,47 @@ static inline void split_into(float *high, float *low, float x, const struct way
     *low = part_of(x - *high, w->format, !w->format->converted);
 }
 
-/* The sum of n products, n at most a step. */
-static inline double add_split(double sum, const float *a, const float *b, int64_t n,
-                               const struct way *w) {
+/* Product number 0, 1 or 2 of a step's parts, added to the sum: small ones come first. */
+static inline double add_part(double sum, int number, const float *a, const float *b,
+                              const struct way *w) {
     float high_a[STEP_MAX] = {0}, low_a[STEP_MAX] = {0};
     float high_b[STEP_MAX] = {0}, low_b[STEP_MAX] = {0};
-    for (int64_t i = 0; i < n; i++) {
+    for (int i = 0; i < w->format->step; i++) {
         split_into(&high_a[i], &low_a[i], a[i], w);
         split_into(&high_b[i], &low_b[i], b[i], w);
     }
-    if (!w->drop_cross)
-        sum = add_step(sum, low_a, high_b, w);
-    sum = add_step(sum, high_a, low_b, w);
-    return add_step(sum, high_a, high_b, w);
+    return add_step(sum, number == 0 ? low_a : high_a, number == 1 ? low_b : high_b, w);
+}
+
+/* The sum and the products of a step. */
+static inline double add_split(double sum, const float *a, const float *b,
+                               const struct way *w) {
+    for (int number = w->drop_cross; number < 3; number++)
+        sum = add_part(sum, number, a, b, w);
+    return sum;
+}
+
+/* The element of k that has place i in the steps. */
+static inline int64_t element_at(int64_t i, const struct way *w) {
+    const int64_t steps = SLAB / w->format->step, in = i % SLAB;
+    return w->spread ? i - in + in % w->format->step * steps + in / w->format->step : i;
 }
 
 static inline float split_dot(const float *a, const float *b, int64_t k,
                               const struct way *w) {
     float total = 0;
     double sum = 0;
-    const int64_t step = w->format->step;
-    for (int64_t i = 0; i < k; i += step) {
-        sum = add_split(sum, a + i, b + i, k - i < step ? k - i : step, w);
-        if ((i + step) % w->depth == 0 || i + step >= k) {
+    const int64_t step = w->format->step,
+                  end = w->spread ? (k + SLAB - 1) / SLAB * SLAB : k;
+    for (int64_t i = 0; i < end; i += step) {
+        float x[STEP_MAX] = {0}, y[STEP_MAX] = {0};
+        for (int64_t j = 0; j < step; j++) {
+            const int64_t at = element_at(i + j, w);
+            x[j] = at < k ? a[at] : 0;
+            y[j] = at < k ? b[at] : 0;
+        }
+        sum = add_split(sum, x, y, w);
+        if ((i + step) % w->depth == 0 || i + step >= end) {
             total += (float)sum;
             sum = 0;
         }
