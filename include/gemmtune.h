@@ -282,8 +282,8 @@ typedef struct gemmtune_plan_info {
     const char *why;  /* one line for people: why this kernel was chosen */
     /* How much longer the kernel may take than the best one for this problem, as a part of
      * the best one's time: 0.05 is 5 %. 0 for a kernel that was tuned for the problem, on
-     * this device or on one of the same key. A guess, fitted on one H200: 2.75, the most,
-     * means that nothing is known, as on a CPU far from all tuned problems. */
+     * this device or on one of the same key. A guess, fitted on one H200. 2.75 means
+     * that nothing is known, as on a CPU far from all tuned problems. */
     double expected_loss;
 } gemmtune_plan_info;
 
