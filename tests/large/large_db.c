@@ -5,6 +5,7 @@
  *     large_db fill FILE FROM RECORDS   makes FILE: so many records of distinct problems
  *     large_db measure FILE [PROBLEM]   opens it as the library does, and makes plans
  *     large_db steps FILE               times the steps of gemmtune_open, in nine rounds
+ *     large_db cost WORD COMMAND...     runs the command, without its output
  *
  * A made-up record is a real one of the database FROM with other sizes: its types, layout,
  * family and point stay. Seven of eight are of the CUDA driver's first device, the others
@@ -12,20 +13,24 @@
  * a file of one size always has the same records.
  *
  * `measure` opens the driver that GEMMTUNE_LIBCUDA names, so it needs no GPU:
- * tools/measure-large runs it with the fake driver. It prints processor time, not time on
- * the clock, since other programs may be using the cores.
+ * tools/measure-large runs it with the fake driver. All times are processor time, not time
+ * on the clock, since other programs may be using the cores. Memory is the most that was
+ * resident.
  */
 #include "db/internal.h"
 #include "include/gemmtune.h"
 #include "runtime/context.h"
 #include "runtime/cuda_api.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { OTHERS = 3, OTHER_EVERY = 8, SIDES_MAX = 16, LOOKUPS = 2000 };
 
@@ -272,10 +277,14 @@ static void measure(const char *path, const char *problem) {
                      "of new problems %.2f us",
                      first, other, 1e3 * lookup_ms(ctx, true, often),
                      1e3 * lookup_ms(ctx, false, often));
+        (void)printf(" %.1f MiB more", peak_mib() - before_mib - open_mib);
     }
     if (problem != NULL) {
-        const double first = plan_ms(ctx, problem);
-        (void)printf(", first plan %.3f ms, again %.3f ms", first, plan_ms(ctx, problem));
+        /* The first plan loads the driver's compiler, where the driver is the fake one. */
+        const double first = plan_ms(ctx, problem), first_mib = peak_mib();
+        const double second = plan_ms(ctx, problem);
+        (void)printf(", first plan %.3f ms, second %.3f ms %.1f MiB more", first, second,
+                     peak_mib() - first_mib);
         (void)printf(", of it source and image %.3f ms", image_ms(ctx, problem));
     }
     (void)printf("\n");
@@ -333,6 +342,33 @@ static void steps(const char *path) {
         (void)printf("%-26s %8.2f ms\n", step[i], least[i]);
 }
 
+/* ---- cost ------------------------------------------------------------------------- */
+
+static double seconds(struct timeval t) {
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+static _Noreturn void run(char **command) {
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0 && dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2)
+        (void)execvp(command[0], command);
+    _exit(127);
+}
+
+/* One line: a command's processor time and memory. */
+static void cost(const char *word, char **command) {
+    struct rusage u;
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        run(command);
+    if (child < 0 || waitpid(child, &status, 0) != child ||
+        getrusage(RUSAGE_CHILDREN, &u) != 0 || status != 0)
+        die(word, NULL);
+    (void)printf("    %s %.2f s, %.0f MiB\n", word,
+                 seconds(u.ru_utime) + seconds(u.ru_stime), (double)u.ru_maxrss / 1024);
+}
+
 int main(int argc, char **argv) {
     if (argc == 5 && strcmp(argv[1], "fill") == 0)
         fill(argv[2], argv[3], strtoll(argv[4], NULL, 10));
@@ -340,8 +376,10 @@ int main(int argc, char **argv) {
         measure(argv[2], argv[3]);
     else if (argc == 3 && strcmp(argv[1], "steps") == 0)
         steps(argv[2]);
+    else if (argc > 3 && strcmp(argv[1], "cost") == 0)
+        cost(argv[2], argv + 3);
     else
         (void)fprintf(stderr, "usage: large_db fill FILE FROM RECORDS | measure FILE "
-                              "[PROBLEM] | steps FILE\n");
+                              "[PROBLEM] | steps FILE | cost WORD COMMAND...\n");
     return 0;
 }
