@@ -86,6 +86,13 @@ random --budget 1ms --seed 5 >"$TMPDIR/again" 2>"$TMPDIR/said"
 is "no time for three drawn problems: exit 1" $? 1
 has "which is said as well" "$(cat "$TMPDIR/said")" "the time was up after [01] of 3 problems"
 
+# A database that is named must exist. Where the default one is missing, nothing was tuned.
+"$GEMMTUNE" evaluate --device 0 --db "$TMPDIR/none.db" f32-nn-8x8x8 >/dev/null 2>"$TMPDIR/said"
+is "no database of that name: exit 6" $? 6
+GEMMTUNE_DB=$TMPDIR/none.db "$GEMMTUNE" evaluate --device 0 f32-nn-8x8x8 --effort quick --quiet \
+    --json >"$TMPDIR/untuned" 2>"$TMPDIR/said"
+is "no database at all" "$? $(field "$TMPDIR/untuned" known)" "0 0"
+
 # Problems that are named: the records of such a problem do not answer for it.
 printf '{"format": 1, "sizes": ["f32-nn-16x16x16"]}\n' >"$TMPDIR/sizes.json"
 "$GEMMTUNE" evaluate --device 0 --db "$db" --sizes "$TMPDIR/sizes.json" f32-nn-12x20x28 \

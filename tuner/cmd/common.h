@@ -25,6 +25,14 @@
         "db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                \
             "database (else $GEMMTUNE_DB, else the user's own)", 0, 0                      \
     }
+/* For commands that answer without a database, too. */
+#define GT_OPTION_READ_DB(values)                                                          \
+    {                                                                                      \
+        "db", 0, GT_OPT_TEXT, offsetof(values, db), "FILE",                                \
+            "database, a file that must exist (else $GEMMTUNE_DB, else the user's own; "   \
+            "where that one is missing, nothing was tuned)",                               \
+            0, 0                                                                           \
+    }
 #define GT_OPTION_DEVICE(values)                                                           \
     {                                                                                      \
         "device", 'd', GT_OPT_TEXT, offsetof(values, device), "N",                         \

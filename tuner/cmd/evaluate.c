@@ -19,7 +19,7 @@ static const double preset_holdout = 0.25;
 
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct gt_evaluate_values),
-    GT_OPTION_DB(struct gt_evaluate_values),
+    GT_OPTION_READ_DB(struct gt_evaluate_values),
     GT_OPTION_TEMPLATES(struct gt_evaluate_values),
     {"holdout", 0, GT_OPT_NUMBER, offsetof(struct gt_evaluate_values, holdout), "PART",
      "part of the tuned problems to hide (default 0.25)", 0, 0},

@@ -16,7 +16,7 @@ struct values {
 
 static const struct gt_option options[] = {
     GT_OPTION_ANY_DEVICE(struct values),
-    GT_OPTION_DB(struct values),
+    GT_OPTION_READ_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,

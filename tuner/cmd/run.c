@@ -24,7 +24,7 @@ struct values {
 
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
-    GT_OPTION_DB(struct values),
+    GT_OPTION_READ_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
