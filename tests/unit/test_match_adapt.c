@@ -94,7 +94,7 @@ static void test_winner_without_a_place(void **state) {
                  "VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=1",
                  160000),
         known_of(name, "pipeline",
-                 "ENGINE=0 PRODUCTS=16 TM=2 TN=4 SLICES=1 STAGES=3 BULK=1", 0)};
+                 "ENGINE=0 PRODUCTS=16 TM=2 TN=4 SLICES=1 STAGES=3 BULK=1 PAD=0", 0)};
     (void)state;
     assert_true(ask(with, known, 1).expected_loss <= 0.01);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
