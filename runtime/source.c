@@ -224,7 +224,7 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
 /* The function of an epilogue stands behind the part that it is made of. */
 static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *epilogue) {
     const unsigned made_of = gt_part_bit("epilogue");
-    const unsigned all = epilogue != NULL ? set | made_of : set;
+    const unsigned all = epilogue != NULL ? set | made_of : set & ~made_of;
     for (int i = 0; gt_part_name(i) != NULL; i++) {
         if ((all & 1u << i) == 0)
             continue;

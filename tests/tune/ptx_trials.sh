@@ -71,6 +71,11 @@ trial wgmma bf16-nn-300x80x128,groups=40 \
     "BM=128 BN=16 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 SWAP=1 CM=2"
 trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 STORE=1"
 
+# A family of one's own that names no parts, so that its source has all of them.
+is_mine && has "trial of a family with all parts" \
+    "$("$GEMMTUNE" trial f32-nn-24x20x36 --device 0 --untimed --family oob --point WHERE=0 \
+        --templates "$GT_SRC/tests/data/families" --json 2>&1)" '"outcome": "correct"'
+
 # Batches of small products: more groups than blocks, so that the ring turns round.
 thin=f32-nn-4x4x512,batch=1100
 turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
