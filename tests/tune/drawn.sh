@@ -32,12 +32,17 @@ is "a named problem comes before drawn ones" "$(drawn 1 1)" f32-nn-8x8x8
 is "which are added" "$(grep -c '^"*f32-' "$TMPDIR/said")" 5
 has "and may be batches" "$(cat "$TMPDIR/said")" ",batch="
 
-draw --volume 4 --batch 1000 --random 30 --dry-run --csv
+draw --volume 4 --batch 1000 --random 16 --dry-run --csv
+is "batches of a small volume are drawn" \
+    "$?, $(grep -c '^"f32-.*,batch=' "$TMPDIR/said" | sed 's/^[1-9].*/some/')" "0, some"
 is "a volume bounds the products of a batch" "$(grep -c 'batch=\([5-9]\|[1-9][0-9]\)' "$TMPDIR/said")" 0
 
 : >"$TMPDIR/misses"
 draw --from-misses "$TMPDIR/misses" --random 3 --dry-run --csv
 is "without misses drawn problems are left" "$?, $(grep -c '^"*f32-' "$TMPDIR/said")" "0, 3"
+
+tune --db "$TMPDIR/misses/none.db" --random 1 --dry-run
+is "a database that cannot be there is no missing one: exit 6" $? 6
 
 tune --types f32
 is "options about drawn problems need --random" $? 2

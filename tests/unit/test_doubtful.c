@@ -53,20 +53,20 @@ static void test_order(void **state) {
     enum { COUNT = sizeof names / sizeof *names };
     struct gt_device d = h200;
     struct gt_sweep s = {0}, before = {0};
-    double least = -1, most = -1;
+    struct gt_doubts sum;
     (void)state;
     d.has_f64 = false;
     for (int i = 0; i < COUNT; i++) {
         add(&s, names[i]);
         add(&before, names[i]);
     }
-    assert_int_equal(gt_doubtful_sort(&s, &least, &most, NULL, families, &d, NULL),
-                     GEMMTUNE_OK);
+    assert_int_equal(gt_doubtful_sort(&sum, &s, NULL, families, &d, NULL), GEMMTUNE_OK);
     assert_int_equal(s.count, COUNT);
+    assert_int_equal(sum.served, COUNT - 1);
     assert_string_equal(s.item[COUNT - 1].name, names[0]);
-    assert_true(most > least);
-    assert_true(loss_of(&s.item[0].problem, &d) == most);
-    assert_true(loss_of(&s.item[COUNT - 2].problem, &d) == least);
+    assert_true(sum.most > sum.least);
+    assert_true(loss_of(&s.item[0].problem, &d) == sum.most);
+    assert_true(loss_of(&s.item[COUNT - 2].problem, &d) == sum.least);
     for (size_t i = 1; i < COUNT; i++) {
         const double more = loss_of(&s.item[i - 1].problem, &d),
                      less = loss_of(&s.item[i].problem, &d);
@@ -81,14 +81,20 @@ static void test_order(void **state) {
     gt_sweep_clear(&before);
 }
 
+/* Without problems, and without one that has a kernel. */
 static void test_nothing(void **state) {
+    struct gt_device d = h200;
     struct gt_sweep s = {0};
-    double least = -1, most = -1;
     (void)state;
-    assert_int_equal(gt_doubtful_sort(&s, &least, &most, NULL, families, &h200, NULL),
-                     GEMMTUNE_OK);
-    assert_int_equal(s.count, 0);
-    assert_true(least == 0 && most == 0);
+    d.has_f64 = false;
+    for (size_t count = 0; count < 2; count++) {
+        struct gt_doubts sum = {9, -1, -1};
+        assert_int_equal(gt_doubtful_sort(&sum, &s, NULL, families, &d, NULL), GEMMTUNE_OK);
+        assert_int_equal(s.count, count);
+        assert_true(sum.served == 0 && sum.least == 0 && sum.most == 0);
+        add(&s, "f64-nn-64x64x64");
+    }
+    gt_sweep_clear(&s);
 }
 
 int main(void) {

@@ -120,7 +120,9 @@ int gt_common_peek_db(struct gt_db **out, const char *path) {
     *out = NULL;
     if (code >= 0)
         return code;
-    return access(path, F_OK) == 0 ? open_db(out, path, GT_DB_READ) : -1;
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return -1;
+    return open_db(out, path, GT_DB_READ);
 }
 
 /* The folder of a given path must exist, since a typing error would otherwise create

@@ -103,9 +103,9 @@ int gt_common_fail(gt_status status, const struct gt_err *err);
  * an older gemmtune made, is first opened for writing; stderr says that, too. For writing,
  * the folder of a given path must exist. Exit 6. */
 int gt_common_read_db(struct gt_db **out, const char *path);
+int gt_common_write_db(struct gt_db **out, const char *path);
 /* For reading; where no file is, given or the default one, *out is NULL, without a word. */
 int gt_common_peek_db(struct gt_db **out, const char *path);
-int gt_common_write_db(struct gt_db **out, const char *path);
 /* Says on stderr that the database has no results. `path` NULL means the default one. */
 void gt_common_say_empty(const char *path);
 /* Loads the built-in families and those of the folders. Exit 3. */

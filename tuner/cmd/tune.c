@@ -156,27 +156,32 @@ static int add_misses(struct gt_tune_request *r) {
 
 /* ---- drawn problems ---- */
 
-static int order_drawn(struct gt_sweep *drawn, const struct gt_tune_request *r) {
+/* Sorts by the database that is there, if any. */
+static int sort_drawn(struct gt_doubts *out, struct gt_sweep *drawn,
+                      const struct gt_tune_request *r) {
     struct gt_families *families = NULL;
     struct gt_db *db = NULL;
     struct gt_err err = {""};
-    double least = 0, most = 0;
     int code = gt_common_families(&families, &r->v->templates);
     if (code < 0)
         code = gt_common_peek_db(&db, r->v->db);
     if (code < 0) {
-        const gt_status status = gt_doubtful_sort(drawn, &least, &most, db, families,
-                                                  &r->devices.device[0], &err);
+        const gt_status status =
+            gt_doubtful_sort(out, drawn, db, families, &r->devices.device[0], &err);
         code = status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
     }
-    if (code < 0 && !r->v->quiet)
-        fprintf(stderr,
-                "%zu problem%s drawn, on which a lookup expects to lose %.3g to %.3g %%\n",
-                drawn->count, gt_text_plural((int64_t)drawn->count), 100 * most,
-                100 * least);
     gt_db_close(db);
     gt_families_destroy(families);
     return code;
+}
+
+static void say_drawn(size_t count, const struct gt_doubts *d) {
+    fprintf(stderr, "%zu problem%s drawn, ", count, gt_text_plural((int64_t)count));
+    if (d->served == 0)
+        fprintf(stderr, "for which a lookup has no kernel\n");
+    else
+        fprintf(stderr, "on which a lookup expects to lose %.3g to %.3g %%\n",
+                100 * d->most, 100 * d->least);
 }
 
 static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
@@ -191,6 +196,7 @@ static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
 /* Adds the drawn problems, after those that were named or missed. */
 static int add_drawn(struct gt_tune_request *r) {
     struct gt_sweep drawn = {0};
+    struct gt_doubts doubts;
     if (r->v->drawn.random == 0)
         return -1;
     int code = r->devices.count == 0 ? find_devices(&r->devices, r->v) : -1;
@@ -198,7 +204,9 @@ static int add_drawn(struct gt_tune_request *r) {
         code =
             gt_drawn_make(&drawn, &r->v->drawn, r->v->seed, &r->devices.device[0], "tune");
     if (code < 0)
-        code = order_drawn(&drawn, r);
+        code = sort_drawn(&doubts, &drawn, r);
+    if (code < 0 && !r->v->quiet)
+        say_drawn(drawn.count, &doubts);
     if (code < 0)
         code = append(r->sweep, &drawn);
     gt_sweep_clear(&drawn);

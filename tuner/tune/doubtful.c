@@ -41,24 +41,27 @@ static gt_status order(struct doubt *doubt, const struct gt_sweep *s,
     return status;
 }
 
-static void range_of(double *least, double *most, const struct doubt *doubt, size_t count) {
+/* The sum of `count` doubts in their order. */
+static struct gt_doubts sum_of(const struct doubt *doubt, size_t count) {
     while (count > 0 && doubt[count - 1].expected_loss < 0)
         count--;
-    if (least != NULL)
-        *least = count > 0 ? doubt[count - 1].expected_loss : 0;
-    if (most != NULL)
-        *most = count > 0 ? doubt[0].expected_loss : 0;
+    if (count == 0)
+        return (struct gt_doubts){0};
+    return (struct gt_doubts){.served = count,
+                              .least = doubt[count - 1].expected_loss,
+                              .most = doubt[0].expected_loss};
 }
 
-gt_status gt_doubtful_sort(struct gt_sweep *s, double *least, double *most,
-                           struct gt_db *db, const struct gt_families *families,
-                           const struct gt_device *d, struct gt_err *err) {
+gt_status gt_doubtful_sort(struct gt_doubts *out, struct gt_sweep *s, struct gt_db *db,
+                           const struct gt_families *families, const struct gt_device *d,
+                           struct gt_err *err) {
     struct gt_known *known = NULL;
     struct gt_index *index = NULL;
     size_t count = 0;
     int64_t stale = 0;
     gt_status status = GEMMTUNE_OK;
     struct doubt *doubt = calloc(s->count + 1, sizeof *doubt);
+    *out = (struct gt_doubts){0};
     if (doubt == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK && db != NULL)
@@ -72,7 +75,7 @@ gt_status gt_doubtful_sort(struct gt_sweep *s, double *least, double *most,
     for (size_t i = 0; i < s->count && status == GEMMTUNE_OK; i++)
         s->item[i] = doubt[i].item;
     if (status == GEMMTUNE_OK)
-        range_of(least, most, doubt, s->count);
+        *out = sum_of(doubt, s->count);
     gt_index_destroy(index);
     free(known);
     free(doubt);

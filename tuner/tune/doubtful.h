@@ -8,16 +8,20 @@
 #include "runtime/family.h"
 #include "tuner/base/sweep.h"
 
+/* What lookups of a sweep's problems expect. */
+struct gt_doubts {
+    size_t served;      /* problems that have a kernel */
+    double least, most; /* their expected losses, as parts of the time; 0 without any */
+};
+
 /*
  * Looks each problem up, as the library does, and puts the one with the largest expected
  * loss first. Problems without a kernel come last; equal losses keep their order. `db` may
  * be NULL, which counts as an empty database: then an expected loss says only how unlike
- * its family's starts the answer is. `least` and `most` (may be NULL) get the range of the
- * losses, as parts of the time; 0 where no problem has a kernel. About a millisecond a
- * problem.
+ * its family's starts the answer is. About a millisecond a problem.
  */
-gt_status gt_doubtful_sort(struct gt_sweep *s, double *least, double *most,
-                           struct gt_db *db, const struct gt_families *families,
-                           const struct gt_device *d, struct gt_err *err);
+gt_status gt_doubtful_sort(struct gt_doubts *out, struct gt_sweep *s, struct gt_db *db,
+                           const struct gt_families *families, const struct gt_device *d,
+                           struct gt_err *err);
 
 #endif
