@@ -12,7 +12,7 @@
 /* ---- memory ---- */
 
 /* The least stride of at least `elements` at which matrices are aligned to `promised`
- * bytes; with `exactly`, not to twice as many. */
+ * bytes; with `exactly` it is no multiple of twice as many. */
 static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised,
                          bool exactly) {
     const int64_t size = (int64_t)gt_type_size(type);
@@ -21,8 +21,8 @@ static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised
     return (exactly ? steps | 1 : steps) * to;
 }
 
-/* The strided batch of memory that pointers lead to. A matrix has `more` elements behind
- * it. */
+/* The strided batch of memory that pointers lead to. A matrix has at least `more` elements
+ * behind it. */
 static gemmtune_problem memory_of(const gemmtune_problem *p, int64_t more, bool exactly) {
     const int64_t promised = p->pointer_align;
     gemmtune_problem q = *p;
@@ -43,8 +43,7 @@ gemmtune_problem gt_memory_of(const gemmtune_problem *p) {
 }
 
 gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p) {
-    enum { WIDEST = 16 }; /* bytes: no kernel asks for more */
-    return memory_of(p, 0, p->pointer_align < WIDEST);
+    return memory_of(p, 0, p->pointer_align < GT_VECTOR_BYTES);
 }
 
 /* ---- orders ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lists.h - the lists that a batch without strides takes beside its matrices. They are
- * pointers to the matrices, which in memory are a strided batch with gaps, in another
- * order. Or they are the rows of groups and of products.
+ * pointers to the matrices, which in memory are a strided batch, in another order: with
+ * gaps where kernels are checked, and where they are timed as close together as their
+ * promise allows. Or they are the rows of groups and of products.
  */
 #ifndef GT_TUNER_LAB_LISTS_H
 #define GT_TUNER_LAB_LISTS_H
@@ -16,8 +17,9 @@
 gemmtune_problem gt_memory_of(const gemmtune_problem *p);
 
 /* The same where products are timed. There matrices lie as close together as their promise
- * allows, like those of a packed batch: gaps would cost bandwidth. A promise of less than
- * 16 bytes is kept no better, since kernels ask whether matrices are aligned to 16. */
+ * allows, like those of a packed batch: gaps would cost bandwidth. With a promise of less
+ * than GT_VECTOR_BYTES the step from one to the next is an odd number of promised units: a
+ * kernel that asks whether a matrix is aligned better does not find all of them so. */
 gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p);
 
 /* Matrix number z of a product's operand is matrix (z step + shift) mod count in memory. */
