@@ -16,10 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 
+#include "tests/unit/capture.h"
 #include "tests/unit/h200_families.h"
 #include "tests/unit/trial_rows.h"
+#include "tuner/cmd/predict.h"
 
 static void assert_near(double a, double b) {
     if (!(fabs(a - b) <= 1e-6))
@@ -119,13 +122,22 @@ static void test_the_shipped_trees(void **state) {
     static const struct {
         const char *family, *problem;
     } known[] = {
-        {"block", "f32-nn-9x9x9"},       {"coalesced", "f32-nn-9x9x9"},
-        {"column", "f64-nn-9x9x9"},      {"dmma", "f64-nn-9x9x9"},
-        {"mma", "f16-nn-9x9x9"},         {"multistage", "f32-nn-9x9x9"},
-        {"naive", "f32-nn-9x9x9"},       {"skinny", "bf16-nn-9x9x9"},
-        {"tile", "bf16-nn-9x9x9"},       {"tma", "f32-nn-9x9x9"},
-        {"wgmma", "bf16-nn-9x9x9"},      {"wgmma", "e4m3@fast-tn-9x9x9"},
-        {"tile", "i8-nn-9x9x9,batch=3"}, {"mma", "tf32-nn-9x9x9"},
+        {"block", "f32-nn-9x9x9"},
+        {"coalesced", "f32-nn-9x9x9"},
+        {"column", "f64-nn-9x9x9"},
+        {"dmma", "f64-nn-9x9x9"},
+        {"mma", "f16-nn-9x9x9"},
+        {"multistage", "f32-nn-9x9x9"},
+        {"naive", "f32-nn-9x9x9"},
+        {"skinny", "bf16-nn-9x9x9"},
+        {"tile", "bf16-nn-9x9x9"},
+        {"tma", "f32-nn-9x9x9"},
+        {"wgmma", "bf16-nn-9x9x9"},
+        {"wgmma", "e4m3@fast-tn-9x9x9"},
+        {"tile", "i8-nn-9x9x9,batch=3"},
+        {"mma", "tf32-nn-9x9x9"},
+        {"bundle", "f32-nn-9x9x9,batch=3"},
+        {"pipeline", "f32-nn-9x9x9,batch=3"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -226,6 +238,41 @@ static const struct gt_learned_trees *learned_of(const struct gt_learning *l,
     return NULL;
 }
 
+/* `predict --learn --json` gives single products and batches of a type an object each. */
+static void check_json(const struct gt_learning *l, const struct gt_view *v) {
+    const struct gt_format json = {.json = true};
+    const struct gt_held_out *f32 = l->of[gt_dtype_index(gt_dtype_by_name("f32", 3))];
+    FILE *to[2] = {tmpfile(), tmpfile()};
+    int kept[2];
+    char out[2048], said[2048];
+    assert_true(to[0] != NULL && to[1] != NULL);
+    for (int i = 0; i < 2; i++)
+        kept[i] = capture(1 + i, to[i]);
+    const gt_status status = gt_predict_learn_print(v, "card", families, &json, NULL);
+    release(1, kept[0], to[0], out, sizeof out);
+    release(2, kept[1], to[1], said, sizeof said);
+    assert_int_equal(status, GEMMTUNE_OK);
+    cJSON *all = cJSON_Parse(out);
+    const cJSON *types = cJSON_GetObjectItem(all, "types");
+    assert_int_equal(cJSON_GetArraySize(types), 2);
+    for (int batch = 0; batch < 2; batch++) {
+        const cJSON *row = cJSON_GetArrayItem(types, batch);
+        const cJSON *const value[] = {cJSON_GetObjectItem(row, "batches"),
+                                      cJSON_GetObjectItem(row, "held_out_problems"),
+                                      cJSON_GetObjectItem(row, "held_out_loss"),
+                                      cJSON_GetObjectItem(row, "held_out_loss_without")};
+        assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(row, "type")), "f32");
+        for (int i = 0; i < 4; i++)
+            assert_true(cJSON_IsNumber(value[i]));
+        assert_int_equal(value[0]->valueint, batch);
+        assert_int_equal(value[1]->valueint, f32[batch].problems);
+        for (int i = 0; i < 2; i++) /* printed to six digits */
+            assert_near(value[2 + i]->valuedouble / 10, f32[batch].loss[1 - i] / 10);
+    }
+    cJSON_Delete(all);
+    assert_non_null(strstr(said, "f32, batches: on "));
+}
+
 static void test_learning(void **state) {
     struct gt_view v = {0};
     struct gt_learning l, again;
@@ -247,6 +294,7 @@ static void test_learning(void **state) {
     assert_true(f32[0].problems > 0 && f32[1].problems > 0); /* singles, batches */
     for (int batch = 0; batch < 2; batch++)
         assert_true(f32[batch].loss[0] > 0.5 && f32[batch].loss[1] < 0.05);
+    check_json(&l, &v);
     assert_int_equal(gt_predict_learn(&again, &v, families, "card", NULL), GEMMTUNE_OK);
     const struct gt_learned_trees *one = learned_of(&l, "coalesced"),
                                   *other = learned_of(&again, "coalesced");

@@ -253,7 +253,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
     gt_status status = take_rows(&l, all, weight, family, held_out, err);
     const size_t fair = l.rows / TRIALS_PER_TREE;
     const size_t trees = fair < TREES_MIN ? TREES_MIN : fair > TREES_MAX ? TREES_MAX : fair;
-    /* Without a third of the problems a family that will have trees has them as well. */
+    /* Without a third of the problems, a family that will have trees mostly has them. */
     const size_t least = held_out ? FAMILY_MIN : FAMILY_MIN * 2 / 3;
     out->family = family;
     out->count = 0;

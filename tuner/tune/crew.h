@@ -2,8 +2,9 @@
 /*
  * crew.h - a sweep on several equal devices at once. Each device has a member: a process of
  * this program with cores of its own. A member tunes as the program does on one device, and
- * stores its results in the same database. The program hands out problems, the costliest
- * first, to free members, and draws the progress of all.
+ * stores its results in the same database. The program hands out problems to free members,
+ * the costliest first or as they are listed (gt_sweep.in_order), and draws the progress of
+ * all.
  */
 #ifndef GT_TUNER_TUNE_CREW_H
 #define GT_TUNER_TUNE_CREW_H
