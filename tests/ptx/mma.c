@@ -9,7 +9,8 @@
  *   C, number i      row l / 4 + 8 (i / 2),  column 2 (l % 4) + i % 2
  *
  * When A has 8 rows, its register i is at k = e (l % 4) + j + 4 e i. Products are exact.
- * The sum of an instruction is rounded once (f64: after each product). See ptx.h.
+ * The sum of an instruction is cut off once (f64: rounded after each product; f16: rounded
+ * once). See ptx.h.
  */
 #include "tests/ptx/inside.h"
 
@@ -70,10 +71,14 @@ static void load(struct operands *x, const struct thread *lane, const struct ins
 
 static double dot(const struct operands *x, const struct ins *ins, unsigned row,
                   unsigned column, double sum) {
-    const bool wide = ins->type[1] == T_F64;
+    double terms[DEPTH + 1] = {sum};
     for (int k = 0; k < ins->k; k++)
-        sum = wide ? fma(x->a[row][k], x->b[k][column], sum)
-                   : sum + x->a[row][k] * x->b[k][column];
+        terms[k + 1] = x->a[row][k] * x->b[k][column];
+    if (ins->type[0] == T_F32)
+        return tensor_sum(terms, ins->k + 1, kept_bits);
+    for (int k = 0; k < ins->k; k++)
+        sum = ins->type[0] == T_F64 ? fma(x->a[row][k], x->b[k][column], sum)
+                                    : sum + terms[k + 1];
     return sum;
 }
 

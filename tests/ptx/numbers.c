@@ -110,28 +110,30 @@ double widen(enum type type, uint32_t bits) {
     return sign * ldexp(fraction + (1u << stored), exponent - 1 + f->lowest - stored);
 }
 
-/* x without its bits below `unit`. */
-static double cut_below(double x, double unit) {
-    return unit * (double)(int64_t)(x / unit);
+/* 2^exponent, for numbers that are not subnormal. */
+static double power(int exponent) {
+    return as_f64((uint64_t)(exponent + 1023) << 52);
 }
 
-/* The place of the last of the 14 highest bits of x; x is not 0. */
-static double last_of_14(double x) {
-    int exponent;
-    (void)frexp(x, &exponent);
-    return ldexp(1, exponent - 14);
+/* The sum of the numbers without their bits below the highest `bits` of `largest`. */
+static double sum_of_cut(const double *x, int count, double largest, int bits) {
+    const int last = (int)(of_f64(largest) >> 52) - 1023 - (bits - 1);
+    const double unit = power(last), each = power(-last);
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (double)(int64_t)(x[i] * each) * unit;
+    return sum;
 }
 
-double sum_in_14_bits(const double *x, int count) {
-    double largest = 0, sum = 0, plain = 0;
+double tensor_sum(const double *x, int count, struct kept kept) {
+    double largest = 0, plain = 0;
     for (int i = 0; i < count; i++) {
-        largest = fmax(largest, fabs(x[i]));
+        const double size = fabs(x[i]);
+        largest = size > largest ? size : largest;
         plain += x[i];
     }
-    if (!isfinite(plain) || largest == 0)
+    if (largest == 0 || !isfinite(plain))
         return plain;
-    const double unit = last_of_14(largest);
-    for (int i = 0; i < count; i++)
-        sum += cut_below(x[i], unit);
-    return sum == 0 ? 0 : cut_below(sum, last_of_14(sum));
+    const double sum = sum_of_cut(x, count, largest, kept.addends);
+    return sum == 0 ? 0 : sum_of_cut(&sum, 1, fabs(sum), kept.sum);
 }

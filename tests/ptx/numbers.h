@@ -15,9 +15,17 @@ double widen(enum type type, uint32_t bits);
 /* Rounds to an integer as the flags say; to the nearest, and to even, without any. */
 double to_integer(double x, unsigned flags);
 
-/* The sum of the numbers as tensor cores add up products of 8-bit floats: each is cut off,
- * towards zero, below the 14 highest bits of the largest; the sum as well. */
-double sum_in_14_bits(const double *x, int count);
+/* How many bits a tensor core keeps of the numbers that it adds up, from the highest bit of
+ * the largest one on, and of their sum. */
+struct kept {
+    int addends, sum;
+};
+/* As an H200 has it (docs/split.md), and its sums of 8-bit floats by wgmma. */
+static const struct kept kept_bits = {26, 24}, kept_of_8_bit = {14, 14};
+
+/* The sum as tensor cores make it: they cut bits off, towards zero. The numbers are
+ * products of floats of at most 32 bits, or such floats. */
+double tensor_sum(const double *x, int count, struct kept kept);
 
 /* Subnormal numbers of f32 become zeros, as .ftz has it. */
 static inline double flushed(double x) {

@@ -19,8 +19,8 @@
  *
  * It does not know: races between threads that no barrier separates (they show when
  * the order of threads matters for the result), memory orders weaker than the order of
- * execution, and the rounding of sums inside tensor cores (here: one rounding for each
- * instruction, and sums of 8-bit floats by wgmma in 14 bits).
+ * execution, and how each chip's tensor cores add up. Here sums of floats in f32 are cut
+ * off as on an H200, once for each instruction.
  *
  * Files, in the order of reading: parse.c (a module; words.c, symbol.c, body.c, operand.c
  * and opcode.c read its parts), run.c (blocks, threads and their turns), memory.c

@@ -201,7 +201,8 @@ static void store_sums(const struct work *w, const struct warpgroup *g,
         }
 }
 
-static void add_up(struct work *w, const struct ins *ins, double sign) {
+/* Integers, and sums in f16. */
+static void add_up_plain(struct work *w, const struct ins *ins, double sign) {
     for (int i = 0; i < M; i++)
         for (int k = 0; k < ins->k; k++) {
             const double a = sign * w->a[k][i];
@@ -210,14 +211,16 @@ static void add_up(struct work *w, const struct ins *ins, double sign) {
         }
 }
 
-static void add_up_short(struct work *w, const struct ins *ins, double sign) {
+static void add_up_cut(struct work *w, const struct ins *ins, double sign) {
+    const struct kept kept =
+        is_8_bit_float((enum type)ins->type[1]) ? kept_of_8_bit : kept_bits;
     double terms[K_MAX + 1];
     for (int i = 0; i < M; i++)
         for (int j = 0; j < ins->n; j++) {
             for (int k = 0; k < ins->k; k++)
                 terms[k] = sign * w->a[k][i] * w->b[k][j];
             terms[ins->k] = w->sum[i][j];
-            w->sum[i][j] = sum_in_14_bits(terms, ins->k + 1);
+            w->sum[i][j] = tensor_sum(terms, ins->k + 1, kept);
         }
 }
 
@@ -236,10 +239,10 @@ static void execute(struct warpgroup *g, struct product *p) {
     load_operand(w->b, t, &db, (enum type)ins->type[2]);
     load_sums(w, g, p);
     const double sign = immediate(t, ins, 0, 1) * immediate(t, ins, 1, 1);
-    if (is_8_bit_float((enum type)ins->type[1]))
-        add_up_short(w, ins, sign);
+    if (is_integer(ins) || ins->type[0] == T_F16)
+        add_up_plain(w, ins, sign);
     else
-        add_up(w, ins, sign);
+        add_up_cut(w, ins, sign);
     store_sums(w, g, ins);
     free(w);
     p->executed = true;

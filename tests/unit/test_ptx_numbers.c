@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the software GPU adds up products of 8-bit floats. */
+/* How the software GPU's tensor cores add up. */
 #include "tests/ptx/numbers.h"
 
 #include <setjmp.h>
@@ -27,14 +27,35 @@ static void test_sums_in_14_bits(void **state) {
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_true(sum_in_14_bits(rows[i].x, 3) == rows[i].sum);
-    assert_true(isnan(sum_in_14_bits((const double[]){NAN, 1}, 2)));
-    assert_true(isinf(sum_in_14_bits((const double[]){INFINITY, 1}, 2)));
+        assert_true(tensor_sum(rows[i].x, 3, kept_of_8_bit) == rows[i].sum);
+    assert_true(isnan(tensor_sum((const double[]){NAN, 1}, 2, kept_of_8_bit)));
+    assert_true(isinf(tensor_sum((const double[]){INFINITY, 1}, 2, kept_of_8_bit)));
+}
+
+/* Two bits more than an f32 has in the addends, none more in the sum. */
+static void test_sums_in_24_bits(void **state) {
+    static const struct {
+        double x[3], sum;
+    } rows[] = {
+        {{1, 0x1p-23, 0x1p-23}, 1 + 0x1p-22},
+        {{1, 0x1p-24, 0x1p-24}, 1 + 0x1p-23},
+        {{1, 0x1.8p-24, 0x1p-25}, 1 + 0x1p-23},
+        {{1, 0x1.8p-24, 0x1.fp-26}, 1},
+        {{1, 0x1.ffffp-25, 0}, 1},
+        {{1, -0x1p-25, 0}, 1 - 0x1p-24},
+        {{1, -0x1p-26, 0}, 1},
+        {{-1, -0x1.cp-23, 0}, -1 - 0x1p-23},
+        {{0x1p-200, 0x1p-223, 0}, 0x1p-200 + 0x1p-223},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(tensor_sum(rows[i].x, 3, kept_bits) == rows[i].sum);
 }
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_in_14_bits),
+        cmocka_unit_test(test_sums_in_24_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
