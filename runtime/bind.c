@@ -63,8 +63,7 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "tensor maps describe matrices at strides only";
     else if (gt_problem_has_pointers(p) && !gt_driver_of(d->backend)->speaks_cuda)
         reason = "arrays of pointers need a CUDA device";
-    else if (p->epilogue != NULL &&
-             (!f->epilogue || (gt_problem_is_batch(p) && f->batching != GT_BATCHING_GRID)))
+    else if (p->epilogue != NULL && !f->epilogue)
         reason = "the family has no place for an epilogue";
     else if (!gt_problem_is_batch(p) && f->batching == GT_BATCHING_ONLY)
         reason = "the family has kernels for batches only";

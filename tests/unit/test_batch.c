@@ -150,7 +150,8 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
-/* Operands with rows move to the block's product, others serve all products. */
+/* Operands with rows move to the block's product, others serve all products. A family that
+ * deals with all products itself has an epilogue, too. */
 static void test_epilogue(void **state) {
     static const char name[] = "f32-nn-3x4x4,batch=2,epi=s:f32;d=s*x+b[j]+r[i]*u[i,j]";
     static const char moves[] =
@@ -164,8 +165,10 @@ static void test_epilogue(void **state) {
     expect(f, name, moves, true);
     expect(f, name, "batch.h", true);
     expect(f, "f32-nn-3x4x4,epi=relu", "batch.h", false);
-    f->batching = GT_BATCHING_OWN;
     assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    f->batching = GT_BATCHING_OWN;
+    assert_true(gt_family_serves(f, &card, &p, &why));
+    f->epilogue = false;
     assert_false(gt_family_serves(f, &card, &p, &why));
     assert_string_equal(why, "the family has no place for an epilogue");
     gt_family_destroy(f);
