@@ -83,9 +83,11 @@ GT_INLINE void shelve(int width, GT_SHARED gt_ab *to, const gt_ab *some, int x, 
     }
 }
 
-/* Writes elements x .. x + VECTOR_C - 1 of matrices of C, which stand together at `c`. */
+/* Writes elements x .. x + VECTOR_C - 1 of matrices of C, which stand together at `c`. The
+ * place is that of the first matrix. Rows of all products count, so that element x is in
+ * row x / COLS behind it. */
 GT_INLINE void put_piece(GT_GLOBAL gt_c *c, gt_acc alpha, const GT_SHARED gt_acc *sums,
-                         int x, gt_acc beta) {
+                         int x, gt_acc beta GT_PLACE_PARAMS) {
     const int one = ROWS * COLS;
     gt_acc some[VECTOR_C];
     gt_c old[VECTOR_C];
@@ -93,7 +95,18 @@ GT_INLINE void put_piece(GT_GLOBAL gt_c *c, gt_acc alpha, const GT_SHARED gt_acc
     for (int v = 0; v < VECTOR_C; v++)
         some[v] = sums[(x + v) / one * STEP_C + (x + v) % one];
     gt_load_c(VECTOR_C, old, c, beta, 1, 0, VECTOR_C);
-    gt_store_row(VECTOR_C, c, alpha, some, beta, old, 1, 0, VECTOR_C);
+#if GT_EPILOGUE
+    if (COLS % VECTOR_C != 0) { /* a piece may have the end of a row and the next one */
+        GT_UNROLL
+        for (int v = 0; v < VECTOR_C; v++)
+            old[v] =
+                gt_element(alpha, some[v], beta, old[v] GT_PLACE(gt_i + (x + v) / COLS,
+                                                                 gt_j + (x + v) % COLS));
+        gt_store_global_c(VECTOR_C, c, old);
+    } else
+#endif
+        gt_store_row(VECTOR_C, c, alpha, some, beta, old, 1, 0,
+                     VECTOR_C GT_PLACE(gt_i + x / COLS, gt_j + x % COLS));
 }
 
 #if GT_POINTERS
@@ -136,7 +149,7 @@ GT_INLINE void fetch(GT_SHARED gt_ab *to, MATRICES(const gt_ab) from, int count,
 
 /* Writes `count` matrices of C, whose sums stand in shared memory. */
 GT_INLINE void put(MATRICES(gt_c) c, gt_long ldc, gt_long stride, gt_acc alpha,
-                   const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
+                   const GT_SHARED gt_acc *sums, gt_acc beta, int count GT_PLACE_PARAMS) {
     const int one = ROWS * COLS, all = count * one, is_run = ldc == COLS || ROWS == 1;
     const int width = one % VECTOR_C == 0 ? VECTOR_C : 1, turn = GT_THREADS * width;
     GT_UNROLL_BY(1)
@@ -149,11 +162,12 @@ GT_INLINE void put(MATRICES(gt_c) c, gt_long ldc, gt_long stride, gt_acc alpha,
         for (int i = 0; i < AT_ONCE; i++) {
             const int y = x + i * turn, e = y % one;
             if (y < all && width > 1 && is_run && IS_ALIGNED(at[i]))
-                put_piece(at[i] + e, alpha, sums, y, beta);
+                put_piece(at[i] + e, alpha, sums, y, beta GT_PLACE(gt_i, gt_j));
             else if (y < all)
                 for (int v = 0; v < width; v++)
                     gt_store_c(at[i] + (e + v) / COLS * ldc + (e + v) % COLS, alpha,
-                               sums[y / one * STEP_C + e + v], beta);
+                               sums[y / one * STEP_C + e + v],
+                               beta GT_PLACE(gt_i + (y + v) / COLS, gt_j + (y + v) % COLS));
         }
     }
 }
@@ -181,18 +195,20 @@ GT_INLINE void fetch(GT_SHARED gt_ab *to, MATRICES(const gt_ab) from, int count,
 
 /* Writes `count` matrices of C, whose sums stand in shared memory. */
 GT_INLINE void put(MATRICES(gt_c) c, gt_long ldc, gt_long stride, gt_acc alpha,
-                   const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
+                   const GT_SHARED gt_acc *sums, gt_acc beta, int count GT_PLACE_PARAMS) {
     const int one = ROWS * COLS, all = count * one;
     const int packed = (ldc == COLS || ROWS == 1) && (stride == one || count == 1);
     int e = GT_THREAD_X;
     if (packed && IS_ALIGNED(c)) {
         for (; e < all / VECTOR_C; e += GT_THREADS)
-            put_piece(c + e * VECTOR_C, alpha, sums, e * VECTOR_C, beta);
+            put_piece(c + e * VECTOR_C, alpha, sums, e * VECTOR_C,
+                      beta GT_PLACE(gt_i, gt_j));
         e = all / VECTOR_C * VECTOR_C + GT_THREAD_X;
     }
     for (; e < all; e += GT_THREADS) {
         const int z = e / one, i = e % one / COLS, j = e % COLS;
-        gt_store_c(c + z * stride + i * ldc + j, alpha, sums[z * STEP_C + e % one], beta);
+        gt_store_c(c + z * stride + i * ldc + j, alpha, sums[z * STEP_C + e % one],
+                   beta GT_PLACE(gt_i + e / COLS, gt_j + j));
     }
 }
 #endif
@@ -274,14 +290,16 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
         if (exists && OWNS_ROW(i / TN) && OWNS_COL(i % TN))
             smem[product * STEP_C + ROW(i / TN) * COLS + COL(i % TN)] = acc[i];
     GT_BARRIER(); /* the sums are there */
-    put(at_c, ldc, stride_c, alpha, smem, beta, count);
+    put(at_c, ldc, stride_c, alpha, smem, beta, count GT_PLACE(first * ROWS, 0));
 #else
     if (exists) {
         GT_GLOBAL gt_c *own = MATRIX(at_c, stride_c, product);
         GT_UNROLL
         for (int i = 0; i < TM * TN; i++)
             if (OWNS_ROW(i / TN) && OWNS_COL(i % TN))
-                gt_store_c(own + ROW(i / TN) * ldc + COL(i % TN), alpha, acc[i], beta);
+                gt_store_c(own + ROW(i / TN) * ldc + COL(i % TN), alpha, acc[i],
+                           beta GT_PLACE((first + product) * ROWS + ROW(i / TN),
+                                         COL(i % TN)));
     }
 #endif
 }

@@ -5,9 +5,9 @@
 # looked up by meaning, and verified.
 . "$GT_SRC/tests/tune/lib.sh"
 
-# right FAMILY PROBLEM: a ragged problem at the family's default point.
+# right FAMILY PROBLEM [POINT]: a ragged problem at the family's default point, or with some other values.
 right() {
-    "$GEMMTUNE" trial "$2" --device 0 --untimed --family "$1" >"$TMPDIR/out" 2>&1
+    "$GEMMTUNE" trial "$2" --device 0 --untimed --family "$1" --point "${3:-}" >"$TMPDIR/out" 2>&1
     has "$1: $2" "$(cat "$TMPDIR/out")" 'correct'
 }
 right naive 'f64-nt-33x18x20,beta,epi=s:f32;q[i,j]:i8;d=x*s-q[i,j]'
@@ -24,7 +24,14 @@ right tile 'i32-tn-33x18x20,epi=d2[i,j]:f32;d2=i8(log(x));d=i8(x/0)+i32(sqrt(x))
 right tile 'f64-tn-33x18x20,batch=3,epi=s:f32;d2=x;d=s*x+r[i,j]*b[j]+q[i]'
 right multistage 'f32-nt-65x72x36,batch=2,ldc=200,sc=72,beta,epi=swiglu'
 right skinny 'f32-nn-5x130x70,batch=3,sc=700,epi=row_bias_silu'
+# Several products a block: C leaves by pieces that have parts of two rows, by elements where
+# there are gaps, and straight from the threads. A block's last group is not full.
+right bundle 'f32-nn-9x7x9,batch=33,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' "GATHER=1 SHARE=1"
+right bundle 'bf16-tn-5x12x3,batch=40,epi=dequantise_bias_gelu' "GATHER=0 SHARE=1 SPREAD=1"
 if [ -n "${GT_LONG:-}" ]; then
+    right bundle 'f32-nt-8x8x8,batch=21,ldc=12,sc=100,epi=bias_swiglu' "GATHER=1 SPREAD=1"
+    right bundle 'i32-nn-6x10x4,batch=37,sb=0,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]' "GATHER=1"
+    right bundle 'f64-tt-9x5x7,batch=9,beta,epi=row_bias_residual' "TM=2 TN=3"
     right naive 'bf16-nn-17x9x5,batch=7,sb=0,epi=dequantise'
     right block 'f32-nn-65x72x36,batch=3,epi=residual_relu'
     right column 'i32-nn-33x18x20,batch=2,epi=d=x+b[i]'

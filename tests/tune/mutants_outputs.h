@@ -113,6 +113,16 @@ static const struct mutant output_mutants[] = {
     SERIES_MUTANT("lines_without_beta", "f32-nn,batch=99", "if (beta == (gt_acc)0)",
                   "if (1)"),
     SERIES_MUTANT("b_not_turned", "f32-nt,batch=99", "b[j * ldb + p]", "b[p * ldb + j]"),
+    BUNDLE_MUTANT("rows_from_the_block", "f32-nn,batch=99,epi=row_bias", BUNDLE,
+                  "GT_PLACE(first * ROWS, 0)", "GT_PLACE(0, 0)"),
+    BUNDLE_MUTANT("matrix_of_the_first", "f32-nn,batch=99,epi=residual", BUNDLE_STORES,
+                  "(first + product) * ROWS + ROW", "first * ROWS + ROW"),
+    BUNDLE_MUTANT("piece_in_one_row", "f32-nn,batch=99,epi=residual", BUNDLE,
+                  "gt_i + (x + v) / COLS", "gt_i + x / COLS"),
+    BUNDLE_MUTANT("bias_of_the_piece", "f32-nn,batch=99,epi=bias", BUNDLE,
+                  "gt_j + (x + v) % COLS", "gt_j + x % COLS"),
+    BUNDLE_MUTANT("d2_of_a_product", "f32-nn,batch=99,epi=d2=x;d=relu(x)", BUNDLE,
+                  "gt_i + e / COLS", "gt_i + i"),
 
     /* alpha and beta */
     {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, gt_from_c(old[j]),",

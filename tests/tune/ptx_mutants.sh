@@ -83,7 +83,7 @@ mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \
 few=f32-nn-8x8x8,batch=13,pointers,align=16
 mutant bundle 'T \*const at = x\[z\]' 'T *const at = x[z - (z > 0)]' $few,beta \
     "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
-mutant bundle 'beta, count);' 'beta, count - 1);' $few "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
+mutant bundle 'beta, count GT' 'beta, count - 1 GT' $few "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
     mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 \
         "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" \

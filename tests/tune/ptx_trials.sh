@@ -111,6 +111,12 @@ trial wgmma 'i8-nn-5x33x200,epi=b[i]:i32;d=x+b[i]+c' \
     "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=1 REDUCE=0"
 # A NaN becomes 0 as an integer.
 trial mma 'bf16-nn-33x24x17,epi=d2[i,j]:i8;d2=log(x);d=i32(sqrt(x))-i8(x/0)' ""
+# Several products a block: pieces that have parts of two rows; rows of whole pieces, with a
+# second output; elements straight from the threads.
+trial bundle 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "SHARE=1 GATHER=1 TM=5 TN=5"
+trial bundle 'f32-tn-8x12x5,batch=45,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
+    "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
+trial bundle 'bf16-nt-9x10x9,batch=13,ldc=12,sc=120,epi=dequantise_bias_swiglu' "SHARE=0 GATHER=0"
 # A matrix that comes through the boxes of C, in two places and in four; a transposed one. In
 # a batch a product's last boxes would reach into the next one.
 trial wgmma 'bf16-nt-72x264x72,epi=bias_swiglu' "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
