@@ -153,13 +153,49 @@ GT_INLINE void turn(GT_SHARED gt_b *to, const GT_GLOBAL gt_b *b, gt_long ldb) {
 
 /* ---- the way out ---- */
 
+#if GT_EPILOGUE
+/* The compiler makes vectors of loops over CHUNK elements, and of multiples. */
+enum { CHUNK = 32 / sizeof(gt_acc), ENDS_OTHERWISE = COLS > CHUNK && COLS % CHUNK != 0 };
+
+/* The sums of `rows` rows become elements of C where they stand. Without an old C, the last
+ * chunk of a row is moved back to end with the row. It is computed ahead of the sums'
+ * change. */
+GT_INLINE void finish(const GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
+                      GT_SHARED gt_acc *sums, gt_acc beta, int rows GT_PLACE_PARAMS) {
+    enum { TAIL = COLS - CHUNK, WHOLE = ENDS_OTHERWISE ? COLS / CHUNK * CHUNK : COLS };
+#define ELEMENT(j, old)                                                                    \
+    gt_element(alpha, row[j], beta, old GT_PLACE(gt_i + r, gt_j + (j)))
+#define UNREAD gt_to_c((gt_acc)-0.0f)
+    GT_UNROLL_BY(1)
+    for (int r = 0; r < rows; r++) {
+        const GT_GLOBAL gt_c *old = c + r / ROWS * stride + r % ROWS * ldc;
+        GT_SHARED gt_acc *row = sums + r * COLS;
+        if (GT_READS_C(beta)) {
+            for (int j = 0; j < COLS; j++)
+                row[j] = ELEMENT(j, old[j]);
+        } else {
+            gt_acc last[CHUNK];
+            for (int j = 0; j < CHUNK && ENDS_OTHERWISE; j++)
+                last[j] = ELEMENT(TAIL + j, UNREAD);
+            for (int j = 0; j < WHOLE; j++)
+                row[j] = ELEMENT(j, UNREAD);
+            for (int j = 0; j < CHUNK && ENDS_OTHERWISE; j++)
+                row[TAIL + j] = last[j];
+        }
+    }
+}
+#define STORE_ONE(c, alpha, sum, beta) (*(c) = (alpha) * (sum)) /* of an element */
+#else
+#define STORE_ONE(c, alpha, sum, beta) gt_store_c(c, alpha, sum, beta)
+#endif
+
 /* Writes `count` neighbouring elements of C. */
 GT_INLINE void put_run(GT_GLOBAL gt_c *c, gt_acc alpha, const GT_SHARED gt_acc *sums,
                        gt_acc beta, int count) {
     const int before = (int)(-(gt_long)c / (int)sizeof(gt_c) & (LINE_ELEMS - 1));
     int e = 0;
     for (; e < GT_MIN(before, count); e++)
-        gt_store_c(c + e, alpha, sums[e], beta);
+        STORE_ONE(c + e, alpha, sums[e], beta);
     if (beta == (gt_acc)0) {
         for (; e + LINE_ELEMS <= count; e += LINE_ELEMS)
             stream_line(c + e, alpha * LOAD_LINE(0, sums + e));
@@ -170,14 +206,18 @@ GT_INLINE void put_run(GT_GLOBAL gt_c *c, gt_acc alpha, const GT_SHARED gt_acc *
                        0, c + e);
     }
     for (; e < count; e++)
-        gt_store_c(c + e, alpha, sums[e], beta);
+        STORE_ONE(c + e, alpha, sums[e], beta);
 }
 
 /* Writes `count` matrices of C. */
 GT_INLINE void put(GT_GLOBAL gt_c *c, gt_long ldc, gt_long stride, gt_acc alpha,
-                   const GT_SHARED gt_acc *sums, gt_acc beta, int count) {
+                   GT_SHARED gt_acc *sums, gt_acc beta, int count GT_PLACE_PARAMS) {
     const int packed = (ldc == COLS || ROWS == 1) && (stride == ONE_C || count == 1);
     const int runs = packed ? 1 : count * ROWS, length = packed ? count * ONE_C : COLS;
+#if GT_EPILOGUE
+    finish(c, ldc, stride, alpha, sums, beta, count * ROWS GT_PLACE(gt_i, gt_j));
+    alpha = 1, beta = 0;
+#endif
     for (int r = 0; r < runs; r++)
         put_run(c + r / ROWS * stride + r % ROWS * ldc, alpha, sums + r * COLS, beta,
                 length);
@@ -209,7 +249,8 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
         multiply_all(smem + place * ONE_C, a, lda, rows_b, pitch_b, reads,
                      goes_on ? next_a : 0, goes_on ? next_b : 0);
         if (place == GROUP - 1 || z == count - 1) {
-            put(c, ldc, stride_c, alpha, smem, beta, place + 1);
+            put(c, ldc, stride_c, alpha, smem, beta,
+                place + 1 GT_PLACE((first + z - place) * ROWS, 0));
             c += GROUP * stride_c;
         }
         a = next_a;

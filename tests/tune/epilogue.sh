@@ -28,10 +28,14 @@ right skinny 'f32-nn-5x130x70,batch=3,sc=700,epi=row_bias_silu'
 # there are gaps, and straight from the threads. A block's last group is not full.
 right bundle 'f32-nn-9x7x9,batch=33,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' "GATHER=1 SHARE=1"
 right bundle 'bf16-tn-5x12x3,batch=40,epi=dequantise_bias_gelu' "GATHER=0 SHARE=1 SPREAD=1"
+right series 'f32-nn-9x7x9,batch=33,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]'
+right series 'f32-nt-8x8x8,batch=21,ldc=12,sc=100,epi=bias_swiglu' "MR=3 AHEAD=0"
 if [ -n "${GT_LONG:-}" ]; then
     right bundle 'f32-nt-8x8x8,batch=21,ldc=12,sc=100,epi=bias_swiglu' "GATHER=1 SPREAD=1"
     right bundle 'i32-nn-6x10x4,batch=37,sb=0,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]' "GATHER=1"
     right bundle 'f64-tt-9x5x7,batch=9,beta,epi=row_bias_residual' "TM=2 TN=3"
+    right series 'f64-tt-9x5x7,batch=9,beta,epi=row_bias_residual'
+    right series 'i32-nn-6x10x4,batch=37,sb=0,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]'
     right naive 'bf16-nn-17x9x5,batch=7,sb=0,epi=dequantise'
     right block 'f32-nn-65x72x36,batch=3,epi=residual_relu'
     right column 'i32-nn-33x18x20,batch=2,epi=d=x+b[i]'

@@ -123,6 +123,14 @@ static const struct mutant output_mutants[] = {
                   "gt_j + (x + v) % COLS", "gt_j + x % COLS"),
     BUNDLE_MUTANT("d2_of_a_product", "f32-nn,batch=99,epi=d2=x;d=relu(x)", BUNDLE,
                   "gt_i + e / COLS", "gt_i + i"),
+    SERIES_MUTANT("rows_from_the_block", "f32-nn,batch=300,epi=row_bias",
+                  "(first + z - place) * ROWS", "(z - place) * ROWS"),
+    SERIES_MUTANT("matrix_of_the_last", "f32-nn,batch=99,epi=residual",
+                  "(first + z - place) * ROWS", "(first + z) * ROWS"),
+    SERIES_MUTANT("last_columns_unfinished", "f32-nn,batch=99,epi=bias",
+                  "row[TAIL + j] = last[j]", "row[TAIL + j] += 0 * last[j]"),
+    SERIES_MUTANT("c_of_the_first", "f64-nn,batch=99,beta,epi=relu",
+                  "*old = c + r / ROWS * stride", "*old = c + r / ROWS * ONE_C"),
 
     /* alpha and beta */
     {"block_beta_twice", "block", "f32-nn", BLOCK, "gt_fma(beta, gt_from_c(old[j]),",

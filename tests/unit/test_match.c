@@ -538,6 +538,10 @@ static void test_cpu_default(void **state) {
     assert_int_equal(gt_problem_from_name(&p, "f32-nt-8x8x8,batch=99", NULL), GEMMTUNE_OK);
     assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
     assert_string_equal(c.family->name, "series");
+    assert_int_equal(gt_problem_from_name(&p, "f32-nt-8x8x8,batch=99,epi=swiglu", NULL),
+                     GEMMTUNE_OK);
+    assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
+    assert_string_equal(c.family->name, "series");
 }
 
 /* ---- choices that failed before ---- */
