@@ -137,7 +137,7 @@ endef
 
 .PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -234,6 +234,7 @@ examples: $(EXAMPLES)
 # tests/fuzz/fuzz_*.c without a fuzzer, for what is in tests/fuzz/corpus.
 REPLAY := $(if $(filter %/replay.sh,$(UNIT)),$(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,\
               $(wildcard tests/fuzz/fuzz_*.c)))
+REPLAY += $(if $(REPLAY),$(B)/tests/fuzz/mutate_epilogue)
 $(B)/tests/fuzz/replay_%.o: FILE_CFLAGS = -DGT_FUZZ_STANDALONE
 $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 	$(call compile)
@@ -288,6 +289,12 @@ check-ptx: $(B)/gemmtune $(TOOLS) $(B)/tests/device/test_pack
 FUZZ := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz: $(FUZZ)
 $(B)/tests/fuzz/fuzz_%: CMOCKA = -fsanitize=fuzzer
+
+# Epilogues made of others, the same ones for a SEED: make fuzz-epilogue CC=clang SAN=address,undefined
+INPUTS ?= 1000000
+SEED   ?= 1
+fuzz-epilogue: $(B)/tests/fuzz/mutate_epilogue
+	$< -n $(INPUTS) -s $(SEED) $(sort $(wildcard tests/fuzz/corpus/epilogue/*))
 
 # Setting up comes before this file looks for compilers and libraries, so a second make does
 # the rest, on every core unless -j says otherwise.

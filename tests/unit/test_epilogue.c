@@ -3,6 +3,7 @@
 
 #include "core/decimal.h"
 #include "core/epilogue_op.h"
+#include "tests/unit/epilogue_texts.h"
 #include "tests/unit/epilogues.h"
 
 #include <locale.h>
@@ -36,54 +37,9 @@ static void assert_canonical(const char *text, gemmtune_dtype c, gemmtune_dtype 
 }
 
 static void test_one_meaning_has_one_text(void **state) {
-    static const struct {
-        const char *text, *canonical;
-    } cases[] = {
-        {"d=x", "d=x"},
-        {"d=((x))", "d=x"},
-        {"d=x+(acc*c)", "d=x+acc*c"},
-        {"d=(x+acc)+c", "d=x+acc+c"},
-        {"d=x+(acc+c)", "d=x+(acc+c)"},
-        {"d=x-(acc-c)", "d=x-(acc-c)"},
-        {"d=(x*acc)/c", "d=x*acc/c"},
-        {"d=x*(acc/c)", "d=x*(acc/c)"},
-        {"d=-(x*acc)", "d=-(x*acc)"},
-        {"d=(-x)*acc", "d=-x*acc"},
-        {"d=x-(-acc)", "d=x--acc"},
-        {"d=x--acc", "d=x--acc"},
-        {"d=-(-x)", "d=--x"},
-        {"d=((x>0)?(x):((0.10*x)))", "d=x>0?x:0.1*x"},
-        {"d=x>0?x:(x<-1?-1:x)", "d=x>0?x:x<-1?-1:x"},
-        {"d=(x>0?x:1)*2", "d=(x>0?x:1)*2"},
-        {"d=x>=0?(x!=1?x:c):acc", "d=x>=0?x!=1?x:c:acc"},
-        {"d=max((min(x,6.0)),00)", "d=max(min(x,6),0)"},
-        {"d=x*1.50e1+1e-9", "d=x*15+1e-9"},
-        {"d=x*1e+20", "d=x*1e20"},
-        {"t=x*2;d=t/(1+exp(-t))", "t=x*2;d=t/(1+exp(-t))"},
-        {"s:f32;d=f16(x*s)", "s:f32;d=f16(x*s)"},
-        {"d2[i,j]:e4m3;d2=x;d=relu(x)", "d2[i,j]:e4m3;d2=x;d=relu(x)"},
-        {"d2[i,j]:f32;d2=x;d=relu(x)", "d2=x;d=relu(x)"},
-        {"relu", "relu"},
-        {"d=relu(x)", "relu"},
-        {"d=relu(acc)", "d=relu(acc)"},
-        {"bias[j]:f32;d=relu(x+bias[j])", "bias_relu"},
-        {"bias[j]:f32;bias_relu", "bias_relu"},
-        {"bias[j]:bf16;bias_relu", "bias[j]:bf16;bias_relu"},
-        {"b[j]:f32;d=relu(x+b[j])", "b[j]:f32;d=relu(x+b[j])"},
-        {"bias[i]:f32;d=x+bias[i]", "row_bias"},
-        {"scale_rows_scale_cols", "dequantise"},
-        {"dequantise_bias_gelu_tanh_residual", "dequantise_bias_gelu_tanh_residual"},
-        {"bias[j]:f32;dequantise_bias", "bias[j]:f32;sa[i]:f32;sb[j]:f32;dequantise_bias"},
-        {"up[i,j]:f32;d=silu(x)*up[i,j]", "swiglu"},
-        {"up[i,j]:f32;d=up[i,j]*silu(x)", "up[i,j]:f32;d=up[i,j]*silu(x)"},
-        {"d=relu(x+bias[j])", "bias_relu"},
-        {"d=silu(x)*up[i,j]", "swiglu"},
-        {"s:f32;d=s*r[i,j]+b[j]*x+r[i,j]",
-         "s:f32;r[i,j]:f32;b[j]:f32;d=s*r[i,j]+b[j]*x+r[i,j]"},
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_canonical(cases[i].text, F32, F32, cases[i].canonical);
+    for (int i = 0; i < EPILOGUE_TEXTS; i++)
+        assert_canonical(epilogue_texts[i].text, F32, F32, epilogue_texts[i].canonical);
 }
 
 /* A shorthand's operands have C's type; scales have the type of the arithmetic. */
