@@ -11,7 +11,7 @@ trial() {
     is_mine || return 0
     "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --family "$1" --point "$3" --json \
         >"$TMPDIR/out" 2>&1
-    has "trial of $1 on $2" "$(cat "$TMPDIR/out")" '"outcome": "correct"'
+    has "trial of $1 on ${FAKE_CUDA_DEVICE:-h200}: $2" "$(cat "$TMPDIR/out")" '"outcome": "correct"'
 }
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
@@ -75,6 +75,15 @@ trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPAC
 is_mine && has "trial of a family with all parts" \
     "$("$GEMMTUNE" trial f32-nn-24x20x36 --device 0 --untimed --family oob --point WHERE=0 \
         --templates "$GT_SRC/tests/data/families" --json 2>&1)" '"outcome": "correct"'
+# The same kernels compiled for sm_80.
+export FAKE_CUDA_DEVICE=a100
+trial mma bf16-nt-200x40x272,groups=5 \
+    "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
+trial mma i8-nn-150x33x130,groups=5,beta "AHEAD=1 TAIL=0 SPLIT=2"
+if [ -n "${GT_LONG:-}" ]; then
+    trial mma f16-nt-60x40x136,batch=5,masked,rows=20 "REPACK=0 VA=16 VB=16"
+fi
+export FAKE_CUDA_DEVICE=h200
 
 # Batches of small products: more groups than blocks, so that the ring turns round.
 thin=f32-nn-4x4x512,batch=1100
