@@ -95,12 +95,13 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part
             acc[i] += __shfl_xor_sync(0xffffffffu, acc[i], apart);
 }
 
-GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, int count) {
+GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part,
+                        int count GT_PLACE_PARAMS) {
     const int row = part.row, col = part.col;
     GT_UNROLL
     for (int i = 0; i < SUMS; i += VC)
         if (part.gives && IS_ROW(i / TN) && IS_COL(i % TN))
             give(c, part.product < count, part.product, ROW(i / TN), COL(i % TN), VC,
-                 acc + i);
+                 acc + i GT_PLACE(gt_i, gt_j));
 }
 #endif

@@ -57,10 +57,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     enum { STAGE = GT_RUN_A + GT_RUN_B };
     gt_ab *ring = (gt_ab *)smem;
 #if GT_POINTERS
-    const int gathers = beta == (gt_acc)0;
+    const int gathers = !GT_READS_C(beta);
 #else
     const int gathers =
-        beta == (gt_acc)0 && in_pieces(c, ldc, stride_c, sizeof(gt_c), COLS, ONE_C);
+        !GT_READS_C(beta) && in_pieces(c, ldc, stride_c, sizeof(gt_c), COLS, ONE_C);
 #endif
     struct batch from = {INPUTS(a, LENGTH_A, ONE_A), INPUTS(b, LENGTH_B, ONE_B),
                          k > 0 && alpha != (gt_acc)0 ? batch : 0};
@@ -121,7 +121,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
 #if GT_POINTERS
         out.direct = gathers ? 0 : MATRIX(out, part.product);
 #endif
-        give_all(out, acc, part, count);
+        give_all(out, acc, part, count GT_PLACE(group * COUNT * ROWS, 0));
         if (gathers)
             send(out, count);
         parity ^= stage == AHEAD;

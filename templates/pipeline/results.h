@@ -56,19 +56,31 @@ GT_INLINE void store_run(struct outputs c, int count) {
 }
 #endif
 
-/* Stores `width` sums of a row, if the product exists. */
+/* An element of C that is gathered, from its sum. */
+GT_INLINE gt_c gathered_element(struct outputs c, gt_acc sum GT_PLACE_PARAMS) {
+#if GT_EPILOGUE
+    return gt_element(c.alpha, sum, c.beta, gt_to_c((gt_acc)-0.0f) GT_PLACE(gt_i, gt_j));
+#else
+    return gt_to_c(c.alpha * sum);
+#endif
+}
+
+/* Stores `width` sums of a row, if the product exists. The place is that of the group's
+ * first product; rows of all products count. */
 GT_INLINE void give(struct outputs c, int exists, int product, int row, int col, int width,
-                    const gt_acc *sums) {
+                    const gt_acc *sums GT_PLACE_PARAMS) {
     gt_c some[4];
-    if (c.gathered) {
+    if (c.gathered && (exists || !GT_EPILOGUE)) {
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            some[j] = gt_to_c(c.alpha * sums[j]);
+            some[j] = gathered_element(
+                c, sums[j] GT_PLACE(gt_i + product * ROWS + row, gt_j + col + j));
         gt_store_global_c(
             width, c.gathered + PLACE_IN_C(product * PITCH_C + row * COLS + col), some);
     } else if (exists) {
         GT_UNROLL
         for (int j = 0; j < width; j++)
-            gt_store_c(DIRECT(c, product) + row * c.ld + col + j, c.alpha, sums[j], c.beta);
+            gt_store_c(DIRECT(c, product) + row * c.ld + col + j, c.alpha, sums[j],
+                       c.beta GT_PLACE(gt_i + product * ROWS + row, gt_j + col + j));
     }
 }

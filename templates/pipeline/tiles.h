@@ -148,7 +148,8 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part
 
 /* Gives the sums by pairs of neighbouring columns. Number 2 t + j of half h of B is a
  * column: 8 h + 2 t + j, or 4 t + 2 j + h where lines were loaded by pairs (MIXED). */
-GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, int count) {
+GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part,
+                        int count GT_PLACE_PARAMS) {
     enum { MIXED = DOUBLE && !ALONG_B };
     const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
     const int exists = part.product < count;
@@ -164,11 +165,12 @@ GT_INLINE void give_all(struct outputs c, const gt_acc *acc, struct part part, i
         const int col = part.col + across * 16 + (MIXED ? 4 * t + 2 * which
                                                         : 8 * which + 2 * t);
         if (row < ROWS && COLS % 2 == 0 && col < COLS)
-            give(c, exists, part.product, row, col, 2, two);
+            give(c, exists, part.product, row, col, 2, two GT_PLACE(gt_i, gt_j));
         GT_UNROLL
         for (int j = 0; j < 2 && COLS % 2 != 0; j++)
             if (row < ROWS && col + j < COLS)
-                give(c, exists, part.product, row, col + j, 1, two + j);
+                give(c, exists, part.product, row, col + j, 1,
+                     two + j GT_PLACE(gt_i, gt_j));
     }
 }
 #endif

@@ -75,6 +75,10 @@ mutant pipeline 'ring + last \* STAGE' 'ring + stage * STAGE' $thin "$turns" "a 
 mutant pipeline 'GT_COPY_WAIT(0);' '' $thin,pointers,align=16 "$turns BULK=0" "a copy to it is under way"
 mutant pipeline 'GT_BARRIER(); .* pointers are there.*' '' $thin,pointers,align=16 "$turns BULK=0" \
     "cp.async of 16 bytes from"
+mutant pipeline 'GT_PLACE(group \* COUNT \* ROWS, 0)' 'GT_PLACE(0, 0)' f16-nn-9x7x9,batch=33,epi=row_bias \
+    "PRODUCTS=4 TM=3 TN=4 STAGES=3" "elements wrong"
+mutant pipeline 'gt_i + product \* ROWS + row, gt_j' 'gt_i + row, gt_j' f16-nn-9x7x9,batch=33,epi=row_bias \
+    "PRODUCTS=4 TM=3 TN=4 STAGES=3" "elements wrong"
 mutant pipeline 'const int left = there.*' 'const int left = 16;' f16-nn-21x20x36,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1" "elements wrong"
 mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \

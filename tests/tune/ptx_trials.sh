@@ -126,6 +126,12 @@ trial bundle 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "SHARE=1 GATHER=1 TM=5 TN
 trial bundle 'f32-tn-8x12x5,batch=45,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
     "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
 trial bundle 'bf16-nt-9x10x9,batch=13,ldc=12,sc=120,epi=dequantise_bias_swiglu' "SHARE=0 GATHER=0"
+# Products that are gathered, with a last group that is no whole one; elements straight from the threads.
+trial pipeline 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "PRODUCTS=4 TM=3 TN=4 STAGES=3 BULK=1"
+trial pipeline 'f16-nn-21x20x36,batch=9,epi=bias_swiglu' "ENGINE=1 PRODUCTS=2 TM=32 TN=32 STAGES=2 PAD=1"
+trial pipeline 'f32-tn-8x12x5,batch=45,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
+    "PRODUCTS=4 TM=2 TN=4 STAGES=3 PAD=1"
+trial pipeline 'f64-nn-17x13x9,batch=7,ldc=14,epi=residual' "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
 # A matrix that comes through the boxes of C, in two places and in four; a transposed one. In
 # a batch a product's last boxes would reach into the next one.
 trial wgmma 'bf16-nt-72x264x72,epi=bias_swiglu' "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
