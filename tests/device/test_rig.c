@@ -81,6 +81,10 @@ static void check_view(struct gt_rig *rig) {
             check_view_of(rig, types, (enum gt_data_mode)mode);
         if (plain && types->acc == GEMMTUNE_F64)
             check_view_of(rig, types, GT_DATA_FAR);
+        if (plain && types->acc == GEMMTUNE_F32) {
+            check_view_of(rig, types, GT_DATA_ONES);
+            check_view_of(rig, types, GT_DATA_STEEP);
+        }
     }
 }
 

@@ -10,34 +10,65 @@ use_software_gpu
 thin=f32-nn-4x4x512,batch=1100
 turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
 
-# mutant FAMILY FROM TO PROBLEM POINT PATTERN: a copy of a family in whose sources FROM is replaced
-# by TO. Its trial is refused with a sentence that matches.
-mutant() {
-    is_mine || return 0
-    mkdir -p "$TMPDIR/own/mutant"
+own=$TMPDIR/own/mutant
+
+# copy FAMILY FROM TO: a copy of a family in whose sources FROM is replaced by TO.
+copy() {
+    rm -rf "$own"
+    mkdir -p "$own"
     for file in "$GT_SRC/templates/$1"/*; do
         case $file in
         *.json) edit="s/\"family\": \"$1\"/\"family\": \"mutant\"/" ;;
         *) edit="s/$2/$3/" ;;
         esac
-        sed "$edit" "$file" >"$TMPDIR/own/mutant/${file##*/}"
+        sed "$edit" "$file" >"$own/${file##*/}"
     done
-    diff -q -x space.json "$GT_SRC/templates/$1" "$TMPDIR/own/mutant" >"$TMPDIR/out" &&
+}
+
+# refused WHAT PROBLEM POINT PATTERN: a trial of the copy is refused with a sentence that matches.
+refused() {
+    "$GEMMTUNE" trial "$2" --device 0 --untimed --timeout 500s --templates "$TMPDIR/own" \
+        --family mutant --point "$3" >"$TMPDIR/out" 2>&1
+    has "$1: $4" "$(cat "$TMPDIR/out")" "$4"
+}
+
+# mutant FAMILY FROM TO PROBLEM POINT PATTERN: the trial of such a copy is refused.
+mutant() {
+    is_mine || return 0
+    copy "$1" "$2" "$3"
+    diff -q -x space.json "$GT_SRC/templates/$1" "$own" >"$TMPDIR/out" &&
         is "mutant of $1" unchanged changed
-    "$GEMMTUNE" trial "$4" --device 0 --untimed --timeout 500s --templates "$TMPDIR/own" \
-        --family mutant --point "$5" >"$TMPDIR/out" 2>&1
-    has "$1 with '$3' for '$2': $6" "$(cat "$TMPDIR/out")" "$6"
-    rm -r "$TMPDIR/own/mutant"
+    refused "$1 with '$3' for '$2'" "$4" "$5" "$6"
+}
+
+# mutant_of_split FROM TO PROBLEM POINT PATTERN: a copy of triple that has templates/common/split.h
+# as a file of its own, in which FROM is replaced by TO.
+mutant_of_split() {
+    is_mine || return 0
+    copy triple '^' ''
+    sed -i 's/"split", //;s/"cuda": \[/&"split.h", /;s/SPLIT_DEPTH/32/' "$own/space.json"
+    sed "s/$1/$2/" "$GT_SRC/templates/common/split.h" >"$own/split.h"
+    cmp -s "$GT_SRC/templates/common/split.h" "$own/split.h" &&
+        is "mutant of split.h" unchanged changed
+    refused "split.h with '$2' for '$1'" "$3" "$4" "$5"
 }
 wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 mutant limbs 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i32-nt-33x66x700 "$wgmma" \
     "which a wgmma in flight reads, has been overwritten"
 mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
+wide="ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128"
 mutant triple 'add(sum, a->low, b->high, h);' '' f32@bf16x3-nn-33x67x40 "SPLIT=1" "elements wrong"
-mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 \
-    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "elements wrong"
-mutant triple 'gt_async_sees_stores();' '' f32@split-nn-33x67x40 \
-    "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" "proxy"
+mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 "$wide" \
+    "elements wrong"
+mutant triple 'gt_async_sees_stores();' '' f32@split-nn-33x67x40 "$wide" "proxy"
+# Sums that are never promoted, and parts that are cut off instead of rounded: each fails its case.
+steep="20x36x4096*elements wrong"
+mutant triple 'promote(total, sum);' 'if (s == slabs - 1) promote(total, sum);' f32@bf16x3-nn-33x67x40 \
+    "SPLIT=1" "$steep"
+mutant triple 'total\[e\] += sum' 'total[e] = sum/;s/if (j == 0)/if (0)' f32@split-nn-33x67x40 "$wide" \
+    "$steep"
+mutant_of_split 'x + 0x1000u' 'x' f32@split-nn-33x67x40 "$wide" "36x20x1,*elements wrong"
+mutant_of_split 'cvt.rn.bf16x2' 'cvt.rz.bf16x2' f32@bf16x3-nn-33x67x40 "SPLIT=1" "elements wrong"
 mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
     "a copy to it is under way"
 mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
@@ -89,8 +120,13 @@ mutant bundle 'T \*const at = x\[z\]' 'T *const at = x[z - (z > 0)]' $few,beta \
     "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
 mutant bundle 'beta, count GT' 'beta, count - 1 GT' $few "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
 if [ -n "${GT_LONG:-}" ]; then
-    mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 \
-        "ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128" \
+    mutant triple 'promote(total, sum);' 'if (s == slabs - 1) promote(total, sum);' \
+        f32@split-nn-33x67x40 "KBYTES=128 SLICES=2 BM=32 BN=64 WM=32 WN=32 GROUP=1" "$steep"
+    mutant triple 'total\[e\] += sum' 'total[e] = sum/;s/if (j == 0)/if (0)' f32@bf16x3-nn-33x67x40 \
+        "$wide" "$steep"
+    mutant_of_split 'x + 0x1000u' 'x' f32@split-nn-33x67x40 "SPLIT=1" "36x20x1,*elements wrong"
+    mutant_of_split 'cvt.rn.bf16x2' 'cvt.rz.bf16x2' f32@bf16x3-nn-33x67x40 "$wide" "elements wrong"
+    mutant triple 'gt_barrier_wait(r->empty.*' '' f32@split-nn-33x67x170 "$wide" \
         "which a wgmma in flight reads, has been overwritten"
     mutant pipeline 'GT_BARRIER(); .* the stage before it .*' '' $thin "$turns" \
         "a copy to it is under way"

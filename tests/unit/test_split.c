@@ -84,16 +84,22 @@ static void fill_ones(float *x, int64_t k, bool is_b) {
         x[i] = 0x1.01fffep0F;
 }
 
+/* A first product of 1, others just below its last bit, as in the lab's data of that name.
+ */
+static void fill_steep(float *x, int64_t k, bool is_b) {
+    (void)is_b;
+    for (int64_t i = 0; i < k; i++)
+        x[i] = i == 0 ? 1 : (float)draw() * 0x1p-10F;
+}
+
 static const struct kind {
     const char *name;
     void (*fill)(float *x, int64_t k, bool is_b);
-} kinds[] = {{"uniform [-1, 1]", fill_uniform},
-             {"uniform [0, 1]", fill_positive},
-             {"normal x exp(4 normal)", fill_wide},
-             {"cancelling", fill_cancelling},
-             {"low bits all 1", fill_ones}};
+} kinds[] = {{"uniform [-1, 1]", fill_uniform},     {"uniform [0, 1]", fill_positive},
+             {"normal x exp(4 normal)", fill_wide}, {"cancelling", fill_cancelling},
+             {"low bits all 1", fill_ones},         {"1 and its last bits", fill_steep}};
 
-enum { UNIFORM, POSITIVE, WIDE, CANCELLING, ONES, KINDS };
+enum { UNIFORM, POSITIVE, WIDE, CANCELLING, ONES, STEEP, KINDS };
 
 /* ---- errors ---- */
 
@@ -313,7 +319,9 @@ static void test_mistakes_exceed_the_bound(void **state) {
                 {{BF16(GT_SPLIT_DEPTH), .drop_cross = true}, UNIFORM, 3},
                 {{BF16(GT_SPLIT_DEPTH), .drop_cross = true}, UNIFORM, 64},
                 {{BF16(GT_SPLIT_DEPTH), .cut_parts = true}, ONES, 1},
-                {{BF16(INT64_MAX)}, POSITIVE, 16384}};
+                {{BF16(INT64_MAX)}, POSITIVE, 16384},
+                {{TF32(INT64_MAX), .extra = 2}, STEEP, 4096},
+                {{BF16(INT64_MAX), .extra = 2}, STEEP, 4096}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct errors e =

@@ -17,16 +17,23 @@ static bool may_truncate(const gemmtune_problem *p) {
            p->math == GEMMTUNE_MATH_TF32;
 }
 
+/* The units of a sum of parts. Uniform data demand more than any data. */
+static double split_units(const struct gt_case *t) {
+    const gemmtune_problem *p = &t->spec.problem;
+    const double any = gt_split_error(p->math, p->k);
+    return t->spec.mode != GT_DATA_UNIFORM
+               ? any
+               : fmin(any, GT_TOLERANCE + gt_split_parts(p->math, p->k));
+}
+
 struct gt_bound gt_bound_of(const struct gt_case *t) {
     const gemmtune_problem *p = &t->spec.problem;
     const double u_c = gt_type_unit(p->type_c), u_in = gt_input_unit(p);
     const double truncation = may_truncate(p) ? (double)gt_type_size(p->type_a) / 4 *
                                                     sqrt((double)gt_sum_depth(p))
                                               : 0;
-    const double units = gt_math_splits(p->math)
-                             ? fmin(gt_split_error(p->math, p->k),
-                                    GT_TOLERANCE + gt_split_parts(p->math, p->k))
-                             : GT_TOLERANCE + truncation;
+    const double units =
+        gt_math_splits(p->math) ? split_units(t) : GT_TOLERANCE + truncation;
     const double outer = p->math == GEMMTUNE_MATH_PROMOTED ? GT_TOLERANCE : 0;
     const double sum = units * gt_sum_unit(p) * gt_sum_spread(p) +
                        outer * gt_type_unit(p->type_acc) + u_in * (2 + u_in);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* case_list.c - the cases of a lab besides the timed problem: other shapes of its types,
  * and its own shape for batches. */
+#include "core/split.h"
 #include "tuner/lab/check.h"
 #include "tuner/lab/lab_internal.h"
 
@@ -15,8 +16,9 @@ struct small {
      * leading dimension equals another */
     int pad;
     double alpha, beta;
-    enum { WHOLE, UNIFORM, FAR } data; /* FAR: for RESIDUES alone */
-    bool finite;                       /* see gt_case_spec */
+    /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone */
+    enum { WHOLE, UNIFORM, FAR, ONES, STEEP } data;
+    bool finite; /* see gt_case_spec */
 };
 static const struct small smalls[] = {
     {1, 1, 1, 1, 0, 1, 0, WHOLE, false},
@@ -37,6 +39,13 @@ static const struct small smalls[] = {
      * With wide exponents in A alone, 15 moduli would be right. For this k the promise
      * stays within the 12 units of check.h, whatever the data are. */
     {320, 300, 33, 1, 0, 1.5, 0, FAR, false},
+    /* Parts that are cut off instead of rounded: with tf32 off by 29 units, where f is 15;
+     * with bf16 by 1004, where f is 522. For a greater k, f allows as much. */
+    {36, 20, 1, 4, 0, 1, 0, ONES, true},
+    /* Sums of tensor cores that are never promoted. On chips that keep two bits more than
+     * they must, tf32 is off by 1400 units, where f is 464, and bf16 by 1200, where f is
+     * 915. On others they are off by more. */
+    {20, 36, 4096, 4, 0, 1, 0, STEEP, false},
 };
 /* README.md, docs/ARCHITECTURE.md and docs/templates.md say how many there are. */
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
@@ -98,9 +107,18 @@ static gemmtune_problem small_problem(const struct small *s,
 }
 
 static enum gt_data_mode mode_of(const struct small *s, const gemmtune_problem *p) {
-    return s->data == FAR       ? GT_DATA_FAR
-           : s->data == UNIFORM ? GT_DATA_UNIFORM
-                                : gt_data_exact(p, s->k);
+    static const enum gt_data_mode modes[] = {[UNIFORM] = GT_DATA_UNIFORM,
+                                              [FAR] = GT_DATA_FAR,
+                                              [ONES] = GT_DATA_ONES,
+                                              [STEEP] = GT_DATA_STEEP};
+    return s->data == WHOLE ? gt_data_exact(p, s->k) : modes[s->data];
+}
+
+/* Whether problems of this kind have such a case. */
+static bool is_asked(const struct small *s, gemmtune_math math) {
+    return s->data == FAR                        ? math == GEMMTUNE_MATH_RESIDUES
+           : s->data == ONES || s->data == STEEP ? gt_math_splits(math)
+                                                 : true;
 }
 
 static struct gt_case_spec small_case(const struct small *s, const gemmtune_problem *p) {
@@ -154,7 +172,7 @@ bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
                     uint64_t seed) {
     enum { FIRST_SEED = 10 }; /* of the listed cases; the timed ones have smaller ones */
     const bool is_small = i < GT_LAB_SMALLS;
-    if (is_small && smalls[i].data == FAR && p->math != GEMMTUNE_MATH_RESIDUES)
+    if (is_small && !is_asked(&smalls[i], p->math))
         return false;
     if (!is_small && !has_own_cases(p))
         return false;

@@ -26,7 +26,7 @@
  *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
  *   - With SPLIT and BF16X3, where k > 0, the 12 is min(f(k), 12 + g(k)). g(k) stands for
  *     the parts of f32 that are left out. f(k) is the bound for any data (core/split.h,
- *     docs/split.md).
+ *     docs/split.md), and stands alone where data are not uniform.
  *   - With RESIDUES the promise is up to 2 sqrt(k) + 2 units (docs/residues.md). Rounding
  *     errors of uniform data are independent, and about 0.3 units in all. Data with wide
  *     exponents have k = 33, and 2 sqrt(k) is 11.5. So 12 units are enough. The other 2 are

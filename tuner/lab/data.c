@@ -37,6 +37,10 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
         return fabs(uniform(z, type));
     case GT_DATA_WIDE:
         return ldexp(uniform(z, type), (int)(z & 31) - 16);
+    case GT_DATA_ONES:
+        return 0x1.01fffep0;
+    case GT_DATA_STEEP:
+        return row == 0 || col == 0 ? 1 : fabs(uniform(z, type)) * 0x1p-10;
     case GT_DATA_FAR:
         return ldexp(uniform(z, type),
                      row < GT_DATA_NEAR && col < GT_DATA_NEAR ? 0 : (int)(z & 255) - 128);

@@ -27,6 +27,15 @@ enum gt_data_mode {
     /* GT_DATA_UNIFORM, in rows and columns of memory from GT_DATA_NEAR on times a power of
      * two from 2^-128 to 2^127. Only for f64 */
     GT_DATA_FAR = 6,
+    /* only for f32 by products of parts: */
+    /* 1 + 2^-7 - 2^-23 everywhere: below the bits of bf16, and so below those of tf32, all
+     * are 1. A part that is cut off instead of rounded is as wrong as can be */
+    GT_DATA_ONES = 7,
+    /* 1 in the first row and the first column of memory, elsewhere sizes of GT_DATA_UNIFORM
+     * times 2^-10. So in a sum a product of 1 comes first, and the others have their first
+     * bits near its last one. Cut off again and again, they lose much of it. Of a batch
+     * only the first product is so */
+    GT_DATA_STEEP = 8,
 };
 
 /* The 32-bit words that fill memory which kernels must not touch or read. They are NaN as

@@ -201,7 +201,8 @@ GT_INLINE gt_wide gt_step(int bits) {
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
  * integers; 2: integers -1..1, for sums too long for mode 0; of floats 3: sizes of mode 1;
  * 4: mode 1 times a power of two from 2^-16 to 2^15; 5: integers 5..7; of f64 6: mode 1, in
- * rows and columns from 256 on times a power of two from 2^-128 to 2^127. */
+ * rows and columns from 256 on times a power of two from 2^-128 to 2^127; of f32 7: 1 +
+ * 2^-7 - 2^-23; 8: 1 in the first row and column, else mode 3 times 2^-10. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
@@ -214,13 +215,18 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
 #if GT_WIDE_I32
     return bytes == 1 ? (gt_wide)(int)(signed char)(z >> 56) : (gt_wide)(z >> 32);
 #else
+    if (mode == 7)
+        return 1 + (gt_wide)131070 / 16777216;
+    if (mode == 8 && (row == 0 || col == 0))
+        return 1;
     const int up = mode == 4                              ? (int)(z & 31) - 16
+                   : mode == 8                            ? -10
                    : mode == 6 && (row >= 256 || col >= 256) ? (int)(z & 255) - 128
                                                              : 0;
     const gt_wide x =
         (gt_wide)((gt_long)(z >> (64 - bits)) - ((gt_long)1 << (bits - 1))) *
         gt_step(bits - up);
-    return mode == 3 ? GT_ABS(x) : x;
+    return mode == 3 || mode == 8 ? GT_ABS(x) : x;
 #endif
 }
 
