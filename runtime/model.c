@@ -446,5 +446,6 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
     if (!gt_model_predict_fit(out, &fit, d))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);
+    out->workspace_bytes = fit.passes.workspace_bytes;
     return GEMMTUNE_OK;
 }

@@ -45,11 +45,12 @@ struct gt_prediction {
     /* A lower bound for every kernel of this point: the multiply-adds of the busiest unit
      * at the ceiling, and A, B and C once at peak bandwidth. */
     double least_ns;
-    int registers;         /* of a thread, estimated or given */
-    int resident;          /* blocks that a unit holds at once */
-    int64_t blocks, slabs; /* blocks of the main kernel; slabs of a block */
-    int64_t waves;         /* rounds of resident blocks, the last perhaps not full */
-    double last_wave;      /* share of the last round that is filled */
+    int registers;           /* of a thread, estimated or given */
+    int resident;            /* blocks that a unit holds at once */
+    int64_t blocks, slabs;   /* blocks of the main kernel; slabs of a block */
+    int64_t waves;           /* rounds of resident blocks, the last perhaps not full */
+    double last_wave;        /* share of the last round that is filled */
+    int64_t workspace_bytes; /* set by gt_model_explain alone */
 };
 
 /* The time that was computed, without what was learned: it is made of the terms. */

@@ -55,6 +55,8 @@ expect "--device-file of none" 3 "no file 'gtx-1090'.* gtx-1080, " \
 expect "predict by name" 0 'GTX 1080' predict f32-nn-64x64x64 --family tile --device-file gtx-1080
 expect "explain by name" 0 'tile TILE_WIDTH=32' \
     explain f32-nn-4096x4096x4096 --point "tile TILE_WIDTH=32" --device-file GTX-1080
+expect "explain says the workspace" 0 '^workspace  *520 MiB$' \
+    explain f64@residues-nn-4096x4096x4096 --point remainder --device-file h200
 expect "a picture that cannot be written" 1 'no/where.svg' \
     compare 260 1080 --svg no/where.svg --quiet --db x.db
 expect "it is refused before a database is read" 1 'no/where.svg: No such file' \

@@ -60,6 +60,7 @@ void gt_explain_point_json(const struct gt_predicted *f) {
     gt_json_number(&first, "slabs", (double)p->slabs);
     gt_json_number(&first, "waves", (double)p->waves);
     gt_json_number(&first, "last_wave", p->last_wave);
+    gt_json_number(&first, "workspace_bytes", (double)p->workspace_bytes);
     (void)fputs("}", stdout);
 }
 
@@ -77,6 +78,8 @@ void gt_explain_point_print(const struct gt_predicted *f, double flops) {
         (long long)p->blocks, (long long)p->slabs, p->resident, p->registers);
     printf("waves                      %lld, the last one %.0f %% full\n",
            (long long)p->waves, 100 * p->last_wave);
+    printf("workspace                  %s\n",
+           gt_show_bytes(buf[0], (double)p->workspace_bytes));
     for (int i = 0; i < GT_TERM_COUNT; i++)
         printf("  %-8s %10s  %5.1f %%  %s\n", gt_term_word((enum gt_term)i),
                p->term_ns[i] > 0 ? gt_show_ns(buf[0], p->term_ns[i]) : "-",
