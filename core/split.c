@@ -7,7 +7,8 @@
 
 static const struct kind {
     gemmtune_math math;
-    int parts; /* the error of one product a b by splitting alone, in units of u |a||b| */
+    int parts; /* the error of one product a b by splitting, in units of u |a||b|, and a
+                * rest for products of errors */
     int step;  /* of k, in an instruction */
 } kinds[] = {{GEMMTUNE_MATH_SPLIT, 9, 8}, {GEMMTUNE_MATH_BF16X3, 516, 16}};
 

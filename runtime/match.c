@@ -291,8 +291,10 @@ static gt_status doubt_epilogue(struct gt_choice *out, const struct gt_query *qu
     if (status != GEMMTUNE_OK ||
         gt_family_serves(plain.family, q.device, query->problem, NULL))
         return GEMMTUNE_OK;
-    const double behind = out->forecast_ns / fmax(time_of(&plain), 1);
-    out->expected_loss = fmax(out->expected_loss, sqrt(fmax(behind, 1)) - 1);
+    const double plain_ns = time_of(&plain);
+    if (plain_ns > 0)
+        out->expected_loss =
+            fmax(out->expected_loss, sqrt(fmax(out->forecast_ns / plain_ns, 1)) - 1);
     return GEMMTUNE_OK;
 }
 

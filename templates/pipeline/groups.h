@@ -101,8 +101,7 @@ GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int cou
         fetch_##operand(place, from, count);
 #endif
 
-/* Starts to copy a group to a stage, whose number is `place`. Bulk copies arrive at `full`.
- */
+/* Starts to copy a group to stage number `place`. Bulk copies arrive at `full`. */
 GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long group,
                      int full) {
     const int count = count_of(group, from->products);

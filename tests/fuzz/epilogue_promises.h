@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * epilogue_promises.h - what holds of every text that is taken for an epilogue, for several
- * types of problems. A refusal is one line, and a column in it is one of the text. An
- * accepted text has
- *     a canonical text, which has the same tree and is its own canonical text,
- *     a text of declarations and assignments with the same tree, also with brackets around
- *         what d is assigned,
- *     a source that fits, with no text of its own, costs, and a range for every element.
+ * types of problems. A refusal is one line. One that names a column names one of the text.
+ * An accepted text has a canonical text, which has the same tree and is its own canonical
+ * text, a text of declarations and assignments with the same tree, also with brackets
+ * around what d is assigned, a source that fits, with no text of its own, costs, and a
+ * range for every element.
  */
 #ifndef GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
 #define GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
@@ -29,9 +28,11 @@ static inline void promise(bool kept, const char *text, const char *what) {
 
 static inline void check_refusal(const char *text, const struct gt_err *err) {
     int column = 1;
-    promise(err->line[0] != '\0', text, "a refusal has a line");
-    promise(sscanf(err->line, "column %d ", &column) <= 1 && column >= 1 &&
-                column <= (int)strlen(text) + 1,
+    promise(err->line[0] != '\0' && strchr(err->line, '\n') == NULL, text,
+            "a refusal is a line");
+    promise(strncmp(err->line, "column ", 7) != 0 ||
+                (sscanf(err->line, "column %d ", &column) == 1 && column >= 1 &&
+                 column <= (int)strlen(text) + 1),
             text, "a refusal names a column of the text");
 }
 
@@ -66,7 +67,9 @@ static inline void check_print(const struct gt_epilogue *e, const char *text) {
     if (len < 0 || len + 2 >= GT_EPILOGUE_MAX)
         return;
     promise(has_tree(plain, e), text, "the printed text has the tree");
-    const char *d = strncmp(plain, "d=", 2) == 0 ? plain : strstr(plain, ";d=") + 1;
+    const char *later = strstr(plain, ";d=");
+    promise(strncmp(plain, "d=", 2) == 0 || later != NULL, text, "d is assigned");
+    const char *d = later == NULL ? plain : later + 1;
     const size_t head = (size_t)(d + 2 - plain), body = strcspn(d + 2, ";");
     (void)snprintf(more, sizeof more, "%.*s(%.*s)%s", (int)head, plain, (int)body, d + 2,
                    d + 2 + body);

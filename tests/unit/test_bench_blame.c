@@ -60,14 +60,17 @@ static void test_a_rival_that_loses_line_after_line_is_dropped(void **state) {
     for (int i = 0; i < GT_BENCH_FAILURES_MAX; i++) {
         assert_int_equal(gt_bench_blame_present(&x), 3);
         blame(&x, 0);
+        x.rival[0].reason.wrong = 2;
         line = nothing;
         gt_bench_blame_settle(&line, &x, false);
     }
+    assert_int_equal(line.rival[0].wrong, 2);
     assert_non_null(strstr(line.rival[0].error, "it takes no part any more"));
     assert_int_equal(gt_bench_blame_present(&x), 2);
     line = nothing;
     gt_bench_blame_settle(&line, &x, false);
     assert_non_null(strstr(line.rival[0].error, "ended by signal 11"));
+    assert_int_equal(line.rival[0].wrong, 0);
 }
 
 /* A line that fails without the rival too is ours, so the rival has not lost it. */

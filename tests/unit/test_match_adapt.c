@@ -80,8 +80,8 @@ static void test_one_odd_operand(void **state) {
     assert_non_null(strstr(c.why, " with VA=1,"));
 }
 
-/* The fastest kernels of small products have no place for an epilogue, so another one
- * answers. How much it loses is not known: the more, the slower it is than they are. */
+/* The kernels of f32@split have no place for an epilogue, so another one answers. How much
+ * it loses is not known: the more, the slower it is than they are. */
 static void test_winner_without_a_place(void **state) {
     static const char *const name = "f32@split-nn-1024x1024x1024";
     static const char *const with = "f32@split-nn-1024x1024x1024,epi=bias";

@@ -132,8 +132,8 @@ static gt_outcome outcome_of(gt_status status) {
                                            : GT_LAUNCH;
 }
 
-/* Notes why the present variant is left out. A wrong result is a reason that no other one
- * replaces. */
+/* Notes why the present variant is left out. A wrong result is a reason that none of
+ * another variant replaces. */
 static void leave_out(struct gt_bench_side *side, gt_outcome outcome, const char *text) {
     side->wrong += outcome == GT_WRONG_RESULT;
     if (outcome == GT_WRONG_RESULT || side->outcome != GT_WRONG_RESULT)

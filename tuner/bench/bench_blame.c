@@ -67,8 +67,10 @@ void gt_bench_blame_settle(struct gt_bench_line *line, struct gt_bench_blame *x,
     for (int i = 0; i < GT_RIVALS; i++) {
         struct gt_bench_suspect *s = &x->rival[i];
         count_lost_line(s, s->skips_line && !failed);
-        if (is_left_out(s))
+        if (is_left_out(s)) {
             line->rival[i] = s->reason;
+            s->reason.wrong = 0; /* it has no candidates on later lines */
+        }
         s->skips_line = false;
     }
 }
