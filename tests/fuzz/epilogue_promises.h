@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * epilogue_promises.h - what holds of every text that is taken for an epilogue, for several
- * types of problems. A refusal is one line. One that names a column names one of the text.
- * An accepted text has a canonical text, which has the same tree and is its own canonical
- * text, a text of declarations and assignments with the same tree, also with brackets
- * around what d is assigned, a source that fits, with no text of its own, costs, and a
- * range for every element.
+ * types of problems. A refusal is one line. A column that it names is one of the text. An
+ * accepted text has
+ *     a canonical text, which has the same tree and is its own canonical text,
+ *     a text of declarations and assignments with the same tree, also with brackets around
+ *         what d is assigned,
+ *     a source that fits, with no text of its own, costs, and a range for every element.
  */
 #ifndef GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
 #define GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
