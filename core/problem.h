@@ -125,7 +125,8 @@ bool gt_shape_count_elems(int64_t *out, struct gt_shape shape, int64_t ld, int64
 
 /* Sizes of a canonical problem, over all its products. */
 
-/* Rows of C that are computed. Those that expected groups or masks leave out are not. */
+/* The rows of C that are computed. Rows that groups or masks are expected to leave out do
+ * not count. */
 double gt_problem_rows(const gemmtune_problem *p);
 double gt_problem_flops(const gemmtune_problem *p); /* 2 n k a row */
 /* elements from the first to the last, with leading dimensions and strides */

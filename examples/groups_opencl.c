@@ -68,7 +68,7 @@ static void multiply(const struct device *d, cl_mem da, cl_mem db, cl_mem dc, cl
     gemmtune_close(ctx);
 }
 
-/* What is right for an element: rows of no group are left as they were, 0. */
+/* The right value of an element. Rows of no group keep their 0. */
 static double right(int i, int j) {
     double sum = 0;
     int group = 0;

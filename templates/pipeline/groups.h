@@ -62,8 +62,8 @@ GT_INLINE int is_whole(const struct batch *from, int count) {
 }
 
 #if OWN_MATRICES
-/* Starts to copy a matrix of `one` elements. What is less than a piece at its end comes by
- * a copy of its own. */
+/* Starts to copy a matrix of `one` elements. A rest of less than a piece at its end comes
+ * by a copy of its own. */
 GT_INLINE void copy_own(gt_ab *to, const gt_ab *at, int one, int full) {
     const int whole = one / VECTOR * VECTOR;
     if (whole > 0)

@@ -11,7 +11,7 @@ enum { FATE_MAX = 96 };
 
 /* ---- a line for programs ---- */
 
-/* What became of a side with an error: "2 wrong candidates left out, the last". */
+/* The fate of a side with an error: "2 wrong candidates left out, the last". */
 static void fate_of(char text[FATE_MAX], const struct gt_bench_side *s) {
     const char *word = gt_outcome_word(s->outcome), *plural = gt_text_plural(s->wrong);
     if (!s->timed && s->wrong > (s->outcome == GT_WRONG_RESULT))

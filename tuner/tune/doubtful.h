@@ -8,7 +8,7 @@
 #include "runtime/family.h"
 #include "tuner/base/sweep.h"
 
-/* What lookups of a sweep's problems expect. */
+/* The losses that lookups of a sweep's problems expect. */
 struct gt_doubts {
     size_t served;      /* problems that have a kernel */
     double least, most; /* their expected losses, as parts of the time; 0 without any */
