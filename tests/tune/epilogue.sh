@@ -14,6 +14,8 @@ right naive 'f64-nt-33x18x20,beta,epi=s:f32;q[i,j]:i8;d=x*s-q[i,j]'
 right tile 'i32-tn-33x18x20,epi=b[i]:e4m3;d2[i,j]:i8;d2=x;d=max(x,c)*b[i]'
 right block 'bf16-nn-65x72x36,epi=dequantise_bias_gelu'
 right multistage 'f32-tt-65x72x36,beta,epi=swiglu'
+# So many elements that the host makes their ranges in two slabs of rows.
+right tile 'f64-nn-2051x2100x1,epi=residual'
 # A NaN becomes 0 as an integer, in arithmetic of floats and of integers.
 right naive 'f32-nn-33x18x20,epi=d2[i,j]:i8;d2=log(x);d=abs(i8(x/0)+1)'
 right block 'bf16-nn-65x72x36,epi=d=i32(sqrt(x))'

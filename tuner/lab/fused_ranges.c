@@ -2,8 +2,8 @@
 /*
  * fused_ranges.c - the right elements of a case with an epilogue: for each element of the
  * outputs the range that core/epilogue_range.h allows, from the reference of acc and the
- * bound on its error. The host makes the ranges once; kernels are compared with them on the
- * device.
+ * bound on its error. The host makes the ranges once, a slab of rows at a time; kernels are
+ * compared with them on the device.
  */
 #include "core/epilogue_range.h"
 #include "core/mix.h"
@@ -17,11 +17,13 @@
 /* Ranges that are made: of the two outputs, and of C when the sum is rounded first. */
 enum { RANGES = 3, ROUNDED = 2 };
 
-/* Host memory while the ranges are made: acc and the size of its terms in the wide type,
- * then the ends for each range; NULL where the case has none. */
+/* Host memory while the ranges of a slab of rows are made: acc and the size of its terms in
+ * the wide type, then the ends for each range; NULL where the case has none. */
 struct making {
     const struct gt_case *t;
+    int64_t first_row; /* of the slab; rows of all products are counted */
     char *acc, *size, *low[RANGES], *high[RANGES];
+    struct judged *seen; /* SEEN_MAX for each thread; NULL: each element is judged */
 };
 
 static const struct gt_ranged *range_at(const struct gt_fused *f, int i) {
@@ -71,13 +73,13 @@ struct judged {
     struct gt_range out[RANGES];
 };
 
-/* i counts the rows of all products. */
+/* i counts the rows of all products; the element is number `at` of its slab. */
 static void read_element(struct judged *x, const struct making *m, struct gt_bound bound,
-                         int64_t i, int64_t j) {
+                         size_t at, int64_t i, int64_t j) {
     const struct gt_case *t = m->t;
     const int64_t rows = t->spec.problem.m;
     const gemmtune_dtype wide = t->checker->wide;
-    const size_t at = (size_t)(i * t->spec.problem.n + j), bytes = gt_type_size(wide);
+    const size_t bytes = gt_type_size(wide);
     for (int k = 0; k < t->fused->epilogue->operands; k++)
         x->operand[k] = operand_value(t, k, i, j);
     const double acc = gt_element_get(m->acc + at * bytes, wide);
@@ -144,75 +146,112 @@ static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     const int64_t n = m->t->spec.problem.n;
     struct judged x;
     memset(&x, 0, sizeof x);
-    struct judged *seen = gt_case_is_exact(m->t) ? calloc(SEEN_MAX, sizeof *seen) : NULL;
-    (void)thread;
+    struct judged *seen = m->seen != NULL ? &m->seen[(size_t)thread * SEEN_MAX] : NULL;
     for (int64_t i = first; i < end; i++)
         for (int64_t j = 0; j < n; j++) {
-            read_element(&x, m, bound, i, j);
+            const size_t at = (size_t)(i * n + j);
+            read_element(&x, m, bound, at, m->first_row + i, j);
             judge_again(&x, seen, m);
             for (int k = 0; k < RANGES; k++)
-                store_range(m, k, (size_t)(i * n + j), x.out[k]);
+                store_range(m, k, at, x.out[k]);
         }
-    free(seen);
 }
 
-static gt_status fetch_reference(struct making *m, struct gt_case *t, int64_t elements,
-                                 struct gt_err *err) {
-    const int64_t bytes = elements * (int64_t)gt_type_size(t->checker->wide);
-    struct gt_rig *rig = t->checker->rig;
-    m->acc = malloc((size_t)bytes);
-    m->size = malloc((size_t)bytes);
+/* ---- slabs ---- */
+
+/* Rows of a slab: some 32 MB of acc, so that the host needs little memory for a large
+ * product, and a slab is still a matter of milliseconds. */
+static int64_t slab_rows(const struct gt_case *t) {
+    const int64_t bytes = t->spec.problem.n * (int64_t)gt_type_size(t->checker->wide);
+    const int64_t rows = (INT64_C(32) << 20) / (bytes > 0 ? bytes : 1);
+    const int64_t all = gt_fused_rows(&t->spec.problem);
+    return rows < 1 ? 1 : rows < all ? rows : all;
+}
+
+static gt_status make_room(struct making *m, int64_t rows, struct gt_err *err) {
+    const struct gt_case *t = m->t;
+    const size_t elements = (size_t)(rows * t->spec.problem.n) + 1;
+    m->acc = malloc(elements * gt_type_size(t->checker->wide));
+    m->size = malloc(elements * gt_type_size(t->checker->wide));
     bool room = m->acc != NULL && m->size != NULL;
     for (int i = 0; i < RANGES; i++) {
         const struct gt_ranged *range = range_at(t->fused, i);
-        const size_t all = (size_t)elements * gt_type_size(range->type);
         if (range->low == NULL)
             continue;
-        m->low[i] = malloc(all);
-        m->high[i] = malloc(all);
+        m->low[i] = malloc(elements * gt_type_size(range->type));
+        m->high[i] = malloc(elements * gt_type_size(range->type));
         room = room && m->low[i] != NULL && m->high[i] != NULL;
     }
-    if (!room)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the ranges of a case");
-    const gt_status status = gt_rig_head(rig)->ops->read(rig, t->r, 0, m->acc, bytes, err);
-    return status == GEMMTUNE_OK && gt_type_is_float(t->checker->wide)
-               ? gt_rig_head(rig)->ops->read(rig, t->s, 0, m->size, bytes, err)
+    if (gt_case_is_exact(t)) /* without it, all elements are judged */
+        m->seen = calloc((size_t)gt_parallel_threads() * SEEN_MAX, sizeof *m->seen);
+    return room ? GEMMTUNE_OK
+                : gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the ranges of a case");
+}
+
+static void release_room(struct making *m) {
+    free(m->acc);
+    free(m->size);
+    free(m->seen);
+    for (int i = 0; i < RANGES; i++) {
+        free(m->low[i]);
+        free(m->high[i]);
+    }
+}
+
+static gt_status read_slab(struct making *m, int64_t rows, struct gt_err *err) {
+    const struct gt_case *t = m->t;
+    const gemmtune_dtype wide = t->checker->wide;
+    const int64_t row = t->spec.problem.n * (int64_t)gt_type_size(wide);
+    struct gt_rig *rig = t->checker->rig;
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
+    const gt_status status =
+        ops->read(rig, t->r, m->first_row * row, m->acc, rows * row, err);
+    return status == GEMMTUNE_OK && gt_type_is_float(wide)
+               ? ops->read(rig, t->s, m->first_row * row, m->size, rows * row, err)
                : status;
 }
 
-static gt_status write_ranges(const struct making *m, struct gt_case *t, int64_t elements,
-                              struct gt_err *err) {
-    struct gt_rig *rig = t->checker->rig;
+static gt_status write_slab(const struct making *m, int64_t rows, struct gt_err *err) {
+    struct gt_rig *rig = m->t->checker->rig;
+    const struct gt_rig_ops *ops = gt_rig_head(rig)->ops;
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; i < RANGES && status == GEMMTUNE_OK; i++) {
-        const struct gt_ranged *out = range_at(t->fused, i);
-        const int64_t bytes = elements * (int64_t)gt_type_size(out->type);
+        const struct gt_ranged *out = range_at(m->t->fused, i);
+        const int64_t row = m->t->spec.problem.n * (int64_t)gt_type_size(out->type);
+        const int64_t from = m->first_row * row, bytes = rows * row;
         if (m->low[i] == NULL)
             continue;
-        status = gt_rig_head(rig)->ops->write(rig, out->low, 0, m->low[i], bytes, err);
+        status = ops->write(rig, out->low, from, m->low[i], bytes, err);
         if (status == GEMMTUNE_OK)
-            status =
-                gt_rig_head(rig)->ops->write(rig, out->high, 0, m->high[i], bytes, err);
+            status = ops->write(rig, out->high, from, m->high[i], bytes, err);
+    }
+    return status;
+}
+
+/* Makes the ranges slab by slab. */
+static gt_status make_all(struct making *m, int64_t slab, struct gt_err *err) {
+    const int64_t all = gt_fused_rows(&m->t->spec.problem);
+    gt_status status = GEMMTUNE_OK;
+    for (; m->first_row < all && status == GEMMTUNE_OK; m->first_row += slab) {
+        const int64_t left = all - m->first_row, rows = slab < left ? slab : left;
+        status = read_slab(m, rows, err);
+        if (status == GEMMTUNE_OK) {
+            gt_parallel(make_rows, m, rows);
+            status = write_slab(m, rows, err);
+        }
     }
     return status;
 }
 
 gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err) {
-    const int64_t elements = gt_case_elements(&t->spec.problem);
     struct making m = {.t = t};
     if (t->fused == NULL)
         return GEMMTUNE_OK;
-    gt_status status = fetch_reference(&m, t, elements, err);
-    if (status == GEMMTUNE_OK) {
-        gt_parallel(make_rows, &m, gt_fused_rows(&t->spec.problem));
-        status = write_ranges(&m, t, elements, err);
-    }
-    free(m.acc);
-    free(m.size);
-    for (int i = 0; i < RANGES; i++) {
-        free(m.low[i]);
-        free(m.high[i]);
-    }
+    const int64_t slab = slab_rows(t);
+    gt_status status = make_room(&m, slab, err);
+    if (status == GEMMTUNE_OK)
+        status = make_all(&m, slab, err);
+    release_room(&m);
     gt_checker_release(t->checker, t->r);
     gt_checker_release(t->checker, t->s);
     t->r = t->s = NULL;
