@@ -5,7 +5,8 @@
  * users.
  *
  *     epilogue    = { declaration ";" } ( shorthand | assignment { ";" assignment } )
- *     declaration = name [ "[i]" | "[j]" | "[i,j]" ] ":" type
+ *     declaration = name [ index ] ":" type
+ *     index       = "[i]" | "[j]" | "[i,j]" | "[z]" | "[z,j]"
  *     assignment  = name "=" expression
  *     shorthand   = step { "_" step }
  *     expression  = comparison [ "?" expression ":" expression ]
@@ -40,7 +41,23 @@ enum gt_epi_kind {
     GT_EPI_REAL   /* f64 when the problem's sums are f64, else f32 */
 };
 
-enum gt_epi_shape { GT_EPI_SCALAR, GT_EPI_ROWS, GT_EPI_COLUMNS, GT_EPI_MATRIX };
+/* What an operand has a value for. A group of rows counts as a product, and a single
+ * product is number 0. */
+enum gt_epi_shape {
+    GT_EPI_SCALAR,
+    GT_EPI_ROWS,         /* [i] */
+    GT_EPI_COLUMNS,      /* [j] */
+    GT_EPI_MATRIX,       /* [i,j] */
+    GT_EPI_PRODUCTS,     /* [z] */
+    GT_EPI_PRODUCT_ROWS, /* [z,j] */
+    GT_EPI_SHAPES
+};
+
+/* A shape's index as text; "" for a scalar. */
+extern const char *const gt_epi_index[GT_EPI_SHAPES];
+
+/* Whether operands of this shape have rows of n values, and so a leading dimension. */
+bool gt_epi_has_ld(int32_t shape);
 
 /* A node of the tree. Its operands are nodes with lower indices. */
 struct gt_epi_node {
@@ -123,6 +140,9 @@ bool gt_epilogue_is_brief(const struct gt_epilogue *e);
 
 /* The first matrix operand whose elements are as large as those of C, or -1. */
 int gt_epilogue_boxed(const struct gt_epilogue *e);
+
+/* Whether an operand has a value or a row for each product. */
+bool gt_epilogue_has_products(const struct gt_epilogue *e);
 
 /* Bytes of all operands of this shape at one place. */
 int gt_epilogue_bytes(const struct gt_epilogue *e, enum gt_epi_shape shape);

@@ -10,10 +10,11 @@ static int64_t bytes_of(int64_t m, int64_t n, int32_t type) {
                             (int64_t)gt_type_size((gemmtune_dtype)type));
 }
 
-static int64_t operand_bytes(const struct gt_epi_operand *x, int64_t m, int64_t n) {
-    const bool rows = x->shape == GT_EPI_ROWS || x->shape == GT_EPI_MATRIX;
-    const bool columns = x->shape == GT_EPI_COLUMNS || x->shape == GT_EPI_MATRIX;
-    return bytes_of(rows ? m : 1, columns ? n : 1, x->type);
+static int64_t operand_bytes(const struct gt_epi_operand *x, int64_t products, int64_t m,
+                             int64_t n) {
+    const int64_t rows[GT_EPI_SHAPES] = {1, m, 1, m, products, products};
+    const int64_t columns[GT_EPI_SHAPES] = {1, 1, n, n, 1, n};
+    return bytes_of(rows[x->shape], columns[x->shape], x->type);
 }
 
 static void count_operations(struct gt_epilogue_cost *cost, const struct gt_epilogue *e) {
@@ -24,15 +25,16 @@ static void count_operations(struct gt_epilogue_cost *cost, const struct gt_epil
     }
 }
 
-struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t m,
-                                            int64_t n) {
+struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t products,
+                                            int64_t m, int64_t n) {
     struct gt_epilogue_cost cost = {.operations = 0};
     const int64_t c = bytes_of(m, n, e->type_c);
     const bool empty = m == 0 || n == 0;
     count_operations(&cost, e);
     cost.flops = gt_bytes_product(gt_bytes_product(m, n), cost.operations + cost.functions);
     for (int i = 0; i < e->operands && !empty; i++)
-        cost.bytes_in = gt_bytes_sum(cost.bytes_in, operand_bytes(&e->operand[i], m, n));
+        cost.bytes_in =
+            gt_bytes_sum(cost.bytes_in, operand_bytes(&e->operand[i], products, m, n));
     cost.bytes_in = gt_bytes_sum(cost.bytes_in, gt_epilogue_reads(e, GT_EPI_C) ? c : 0);
     cost.bytes_out = e->d2 >= 0 ? bytes_of(m, n, e->type_d2) : 0;
     cost.bytes_saved = gt_bytes_product(c, 2);

@@ -15,9 +15,9 @@ struct gt_epilogue_cost {
                           * again, as elements of C */
 };
 
-/* The cost for one product of m x n elements. Bytes are at most INT64_MAX. Each operand is
- * counted once, as if caches kept it. */
-struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t m,
-                                            int64_t n);
+/* The cost for products that have m rows of n elements together. Bytes are at most
+ * INT64_MAX. Each operand is counted once, as if caches kept it. */
+struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t products,
+                                            int64_t m, int64_t n);
 
 #endif

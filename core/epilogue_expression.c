@@ -85,23 +85,18 @@ int gt_epi_statement_named(const struct gt_epilogue *e, const char *word, size_t
     return i < e->statements ? i : -1;
 }
 
-static const char *const indices[] = {[GT_EPI_SCALAR] = "",
-                                      [GT_EPI_ROWS] = "[i]",
-                                      [GT_EPI_COLUMNS] = "[j]",
-                                      [GT_EPI_MATRIX] = "[i,j]"};
-
 bool gt_epi_take_index(int32_t *shape, struct gt_epi_parser *p) {
     *shape = GT_EPI_SCALAR;
     if (p->at == p->end || *p->at != '[')
         return true;
-    for (int i = GT_EPI_ROWS; i <= GT_EPI_MATRIX; i++)
-        if (gt_epi_accept(p, indices[i])) {
+    for (int i = GT_EPI_ROWS; i < GT_EPI_SHAPES; i++)
+        if (gt_epi_accept(p, gt_epi_index[i])) {
             *shape = i;
             return true;
         }
     const char *close = memchr(p->at, ']', (size_t)(p->end - p->at));
     const size_t len = close != NULL ? (size_t)(close - p->at) + 1 : 1;
-    return gt_epi_refuse(p, p->at, len, "is not [i], [j] or [i,j]") > 0;
+    return gt_epi_refuse(p, p->at, len, "is not [i], [j], [i,j], [z] or [z,j]") > 0;
 }
 
 /* ---- names ----------------------------------------------------------------- */
@@ -112,7 +107,8 @@ bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t l
         return gt_epi_refuse(p, word, len, "is a name of more than %d bytes",
                              GT_EPILOGUE_NAME_MAX - 1) > 0;
     if (gt_epi_op_named(word, len) != GT_EPI_OPS || gt_type_by_name(&type, word, len) ||
-        gt_epi_is_word("i", word, len) || gt_epi_is_word("j", word, len))
+        gt_epi_is_word("i", word, len) || gt_epi_is_word("j", word, len) ||
+        gt_epi_is_word("z", word, len))
         return gt_epi_refuse(p, word, len, "has a meaning already") > 0;
     if (gt_epi_operand_named(p->e, word, len) >= 0 ||
         gt_epi_statement_named(p->e, word, len) >= 0)

@@ -60,6 +60,7 @@ const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
 const struct gt_epilogue_step gt_epilogue_steps[] = {
     {"bias", "bias[j]", "x+bias[j]", false, "adds a value a column"},
     {"row_bias", "bias[i]", "x+bias[i]", false, "adds a value a row"},
+    {"batch_bias", "bias[z,j]", "x+bias[z,j]", false, "adds a value a column of a product"},
     {"relu", "", "relu(x)", false, "0 where x is negative, else x"},
     {"gelu", "", "gelu(x)", false, "x times the normal distribution of x"},
     {"gelu_tanh", "", "gelu_tanh(x)", false, "an approximation of gelu by tanh"},
@@ -69,6 +70,7 @@ const struct gt_epilogue_step gt_epilogue_steps[] = {
     {"dequantise", "sa[i];sb[j]", "x*sa[i]*sb[j]", true, "scale_rows, then scale_cols"},
     {"scale_rows", "sa[i]", "x*sa[i]", true, "times a value a row"},
     {"scale_cols", "sb[j]", "x*sb[j]", true, "times a value a column"},
+    {"scale_batch", "sz[z]", "x*sz[z]", true, "times a value a product"},
     {NULL, NULL, NULL, false, NULL},
 };
 /* clang-format on */
@@ -118,6 +120,20 @@ int gt_epilogue_boxed(const struct gt_epilogue *e) {
             gt_type_size((gemmtune_dtype)e->operand[i].type) == size)
             return i;
     return -1;
+}
+
+const char *const gt_epi_index[GT_EPI_SHAPES] = {
+    [GT_EPI_SCALAR] = "",      [GT_EPI_ROWS] = "[i]",     [GT_EPI_COLUMNS] = "[j]",
+    [GT_EPI_MATRIX] = "[i,j]", [GT_EPI_PRODUCTS] = "[z]", [GT_EPI_PRODUCT_ROWS] = "[z,j]",
+};
+
+bool gt_epi_has_ld(int32_t shape) {
+    return shape == GT_EPI_MATRIX || shape == GT_EPI_PRODUCT_ROWS;
+}
+
+bool gt_epilogue_has_products(const struct gt_epilogue *e) {
+    return gt_epilogue_bytes(e, GT_EPI_PRODUCTS) > 0 ||
+           gt_epilogue_bytes(e, GT_EPI_PRODUCT_ROWS) > 0;
 }
 
 int gt_epilogue_bytes(const struct gt_epilogue *e, enum gt_epi_shape shape) {

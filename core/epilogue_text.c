@@ -9,11 +9,6 @@
 
 /* ---- expressions ----------------------------------------------------------- */
 
-static const char *const indices[] = {[GT_EPI_SCALAR] = "",
-                                      [GT_EPI_ROWS] = "[i]",
-                                      [GT_EPI_COLUMNS] = "[j]",
-                                      [GT_EPI_MATRIX] = "[i,j]"};
-
 static void put_node(struct gt_page *w, const struct gt_epilogue *e, int at,
                      enum gt_epi_level level);
 
@@ -29,7 +24,8 @@ static void put_leaf(struct gt_page *w, const struct gt_epilogue *e,
     if (node->op == GT_EPI_NUMBER)
         put_number(w, node->number);
     else if (node->op == GT_EPI_OPERAND)
-        gt_page_put(w, "%s%s", e->operand[index].name, indices[e->operand[index].shape]);
+        gt_page_put(w, "%s%s", e->operand[index].name,
+                    gt_epi_index[e->operand[index].shape]);
     else
         gt_page_put(w, "%s",
                     node->op == GT_EPI_LOCAL ? e->statement[index].name
@@ -89,7 +85,7 @@ static void put_node(struct gt_page *w, const struct gt_epilogue *e, int at,
 /* ---- statements ------------------------------------------------------------ */
 
 static void put_operand(struct gt_page *w, const struct gt_epi_operand *x) {
-    gt_page_put(w, "%s%s:%s;", x->name, indices[x->shape],
+    gt_page_put(w, "%s%s:%s;", x->name, gt_epi_index[x->shape],
                 gt_type_name((gemmtune_dtype)x->type));
 }
 

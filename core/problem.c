@@ -281,10 +281,6 @@ gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
     if (p->row_order)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "no kernel for a fixed order of sums yet: row_order");
-    if (p->epilogue != NULL && p->batch_kind != GEMMTUNE_BATCH_STRIDED)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "no kernel for epilogues of pointers, groups or masks yet: epi=%s",
-                       p->epilogue);
     return GEMMTUNE_OK;
 }
 

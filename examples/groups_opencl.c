@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * groups_opencl.c - rows that are sorted by group, each group times a matrix of its own, in
- * one call: the experts of a mixture. The sizes of the groups are in device memory, so that
- * an earlier kernel may write them: the host need not know them.
+ * one call: the experts of a mixture. The same kernel adds the bias of the row's expert,
+ * computes SiLU, and multiplies by the row's weight. The sizes of the groups are in device
+ * memory, so that an earlier kernel may write them: the host need not know them.
  *
  *     cc -Iinclude examples/groups_opencl.c -lgemmtune -lOpenCL -lm
  *
@@ -16,6 +17,10 @@ enum { GROUPS = 6, ROWS = 240, N = 24, K = 32 };
 
 /* row-major */
 static float a[ROWS][K], b[GROUPS][K][N], c[ROWS][N];
+static float bias[GROUPS][N], weight[ROWS];
+
+/* z is the number of the group. A call gives bias and weight in this order. */
+static const char expression[] = "d=silu(x+bias[z,j])*weight[i]";
 
 /* The row behind the last one of each group. The third group has no rows, and the last 20
  * rows are in no group. */
@@ -27,6 +32,10 @@ static void fill(void) {
     for (int z = 0; z < GROUPS; z++)
         for (int i = 0; i < K * N; i++)
             b[z][i / N][i % N] = (float)((z + i) % 11 - 5) / 8;
+    for (int i = 0; i < GROUPS * N; i++)
+        bias[i / N][i % N] = (float)(i % 7 - 3) / 4;
+    for (int i = 0; i < ROWS; i++)
+        weight[i] = (float)(1 + i % 5) / 5;
 }
 
 static gemmtune_problem make_problem(void) {
@@ -35,24 +44,33 @@ static gemmtune_problem make_problem(void) {
     p.layout = GEMMTUNE_ROW_MAJOR;
     p.batch_kind = GEMMTUNE_GROUPED_ROWS;
     p.batch = GROUPS; /* expected_rows stays 0: tuning expects groups of 40 rows */
+    p.epilogue = expression;
     return p;
 }
 
-static void launch(const struct device *d, const gemmtune_plan *plan, cl_mem da, cl_mem db,
-                   cl_mem dc, cl_mem rows) {
+/* The matrices, the groups' ends, and the operands of the epilogue. */
+struct memory {
+    cl_mem a, b, c, rows, bias, weight;
+};
+
+static void launch(const struct device *d, const gemmtune_plan *plan,
+                   const struct memory *m) {
+    const void *const operands[] = {m->bias, m->weight};
     const float alpha = 1, beta = 0;
     gemmtune_args args;
     gemmtune_args_init(&args);
     args.alpha = &alpha;
     args.beta = &beta;
-    args.a = da;
-    args.b = db;
-    args.c = dc;
-    args.rows = rows;
+    args.a = m->a;
+    args.b = m->b;
+    args.c = m->c;
+    args.rows = m->rows;
+    args.operand = operands;
+    args.operands = 2;
     check(gemmtune_launch(plan, &args, d->queue), "gemmtune_launch");
 }
 
-static void multiply(const struct device *d, cl_mem da, cl_mem db, cl_mem dc, cl_mem rows) {
+static void multiply(const struct device *d, const struct memory *m) {
     const gemmtune_target target = {
         .backend = GEMMTUNE_OPENCL, .context = d->context, .device = d->id};
     const gemmtune_problem problem = make_problem();
@@ -62,8 +80,8 @@ static void multiply(const struct device *d, cl_mem da, cl_mem db, cl_mem dc, cl
     check(gemmtune_plan_create(&plan, ctx, &problem, GEMMTUNE_MATCH_DEFAULT, 0),
           "gemmtune_plan_create");
     print_plan(plan);
-    launch(d, plan, da, db, dc, rows);
-    download(d, c, dc, sizeof c);
+    launch(d, plan, m);
+    download(d, c, m->c, sizeof c);
     gemmtune_plan_destroy(plan);
     gemmtune_close(ctx);
 }
@@ -74,9 +92,12 @@ static double right(int i, int j) {
     int group = 0;
     while (group < GROUPS && i >= ends[group])
         group++;
-    for (int k = 0; k < K && group < GROUPS; k++)
+    if (group == GROUPS)
+        return 0;
+    for (int k = 0; k < K; k++)
         sum += (double)a[i][k] * (double)b[group][k][j];
-    return sum;
+    sum += (double)bias[group][j];
+    return sum / (1 + exp(-sum)) * (double)weight[i];
 }
 
 /* The largest difference from a plain loop. */
@@ -91,13 +112,16 @@ static double worst_error(void) {
 int main(void) {
     fill();
     struct device d = open_device();
-    cl_mem da = upload(&d, a, sizeof a), db = upload(&d, b, sizeof b),
-           dc = upload(&d, c, sizeof c), dr = upload(&d, ends, sizeof ends);
-    multiply(&d, da, db, dc, dr);
-    (void)clReleaseMemObject(dr);
-    (void)clReleaseMemObject(dc);
-    (void)clReleaseMemObject(db);
-    (void)clReleaseMemObject(da);
+    const struct memory m = {.a = upload(&d, a, sizeof a),
+                             .b = upload(&d, b, sizeof b),
+                             .c = upload(&d, c, sizeof c),
+                             .rows = upload(&d, ends, sizeof ends),
+                             .bias = upload(&d, bias, sizeof bias),
+                             .weight = upload(&d, weight, sizeof weight)};
+    const cl_mem all[] = {m.a, m.b, m.c, m.rows, m.bias, m.weight};
+    multiply(&d, &m);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        (void)clReleaseMemObject(all[i]);
     close_device(&d);
     return print_result(worst_error());
 }

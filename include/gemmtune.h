@@ -355,9 +355,10 @@ typedef struct gemmtune_args {
      * row, a value a column, or a matrix of the size of C. They must not overlap C or d2.
      * In a batch the rows of all products count, one product after another: `batch` * m
      * values, or matrices one after another, as in d2. One value and a value a column serve
-     * all products. */
+     * all products. GROUPED_ROWS: the rows are the m rows of C. A value a product is an
+     * array of `batch` values, a row a product a matrix of `batch` x n. */
     const void *const *operand;
-    const int64_t *operand_ld; /* elements from a row of a matrix to the next, 0: packed;
+    const int64_t *operand_ld; /* elements from a row of an operand to the next, 0: packed;
                                 * NULL: all packed */
     void *d2;                  /* the epilogue's second output, or NULL */
     void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */

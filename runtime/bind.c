@@ -40,6 +40,13 @@ static bool has_barriers(const struct gt_template *file) {
     return found;
 }
 
+/* Whether the epilogue asks for an element's product, which the kernels do not know: those
+ * of a batch count the rows of all products, and m is no constant in them. */
+static bool has_unknown_product(const struct gt_family *f, const gemmtune_problem *p) {
+    return gt_problem_is_batch(p) && f->batching >= GT_BATCHING_OWN && !f->per_problem &&
+           gt_epilogue_has_products(gt_epilogue_of(p));
+}
+
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
                       const gemmtune_problem *p, const char **why) {
     static const char *const no_source[GT_BACKENDS] = {
@@ -65,6 +72,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "arrays of pointers need a CUDA device";
     else if (p->epilogue != NULL && !f->epilogue)
         reason = "the family has no place for an epilogue";
+    else if (p->epilogue != NULL && has_unknown_product(f, p))
+        reason = "the family's kernels do not know the product of an element";
     else if (!gt_problem_is_batch(p) && f->batching == GT_BATCHING_ONLY)
         reason = "the family has kernels for batches only";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
@@ -193,7 +202,8 @@ static void bind_epilogue(struct gt_binding *b) {
     b->value[GT_IN_EPILOGUE] = e != NULL;
     if (e == NULL)
         return;
-    b->value[GT_IN_EPI_COLUMN] = gt_epilogue_bytes(e, GT_EPI_COLUMNS);
+    b->value[GT_IN_EPI_COLUMN] =
+        gt_epilogue_bytes(e, GT_EPI_COLUMNS) + gt_epilogue_bytes(e, GT_EPI_PRODUCT_ROWS);
     b->value[GT_IN_EPI_ROW] = gt_epilogue_bytes(e, GT_EPI_ROWS);
     b->value[GT_IN_EPI_BOXED] = gt_epilogue_boxed(e) >= 0;
 }

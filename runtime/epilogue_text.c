@@ -23,9 +23,11 @@ static void put_params(struct gt_page *page, const struct gt_epilogue *e) {
     for (int i = 0; i < e->operands; i++) {
         gt_page_put(page, ", const GT_GLOBAL gt_%s *GT_RESTRICT gt_op_%d",
                     name_of(e->operand[i].type), i);
-        if (e->operand[i].shape == GT_EPI_MATRIX)
+        if (gt_epi_has_ld(e->operand[i].shape))
             gt_page_put(page, ", gt_long gt_ld_%d", i);
     }
+    if (gt_epilogue_has_products(e))
+        gt_page_put(page, ", int gt_z");
     if (gt_epilogue_reads(e, GT_EPI_ALPHA))
         gt_page_put(page, ", gt_acc gt_alpha");
     if (e->d2 >= 0)
@@ -38,33 +40,49 @@ static void put_arguments(struct gt_page *page, const struct gt_epilogue *e) {
     gt_page_put(page, "#define GT_OPERANDS ");
     for (int i = 0; i < e->operands; i++) {
         gt_page_put(page, ", gt_op_%d", i);
-        if (e->operand[i].shape == GT_EPI_MATRIX)
+        if (gt_epi_has_ld(e->operand[i].shape))
             gt_page_put(page, ", gt_ld_%d", i);
     }
-    gt_page_put(page, "%s%s\n", gt_epilogue_reads(e, GT_EPI_ALPHA) ? ", gt_alpha" : "",
+    gt_page_put(page, "%s%s%s\n", gt_epilogue_has_products(e) ? ", gt_z" : "",
+                gt_epilogue_reads(e, GT_EPI_ALPHA) ? ", gt_alpha" : "",
                 e->d2 >= 0 ? ", gt_d2, gt_ld_d2" : "");
 }
 
-/* GT_MOVE_OPERANDS(): see templates/common/batch.h. */
+/* GT_MOVE_OPERANDS(rows, product): see templates/common/batch.h. GT_MOVE_PRODUCT(product)
+ * moves no operand with [i]: templates/common/walk.h. */
 static void put_moves(struct gt_page *page, const struct gt_epilogue *e) {
-    gt_page_put(page, "#define GT_MOVE_OPERANDS() (void)0");
+    gt_page_put(page, "#define GT_MOVE_PRODUCT(product) %s\n",
+                gt_epilogue_has_products(e) ? "gt_z = (int)(product)" : "(void)0");
+    gt_page_put(page, "#define GT_MOVE_OPERANDS(rows, product) GT_MOVE_PRODUCT(product)");
     for (int i = 0; i < e->operands; i++) {
         if (e->operand[i].shape == GT_EPI_ROWS)
-            gt_page_put(page, "; gt_op_%d += gt_product * m", i);
+            gt_page_put(page, "; gt_op_%d += (rows)", i);
         if (e->operand[i].shape == GT_EPI_MATRIX)
-            gt_page_put(page, "; gt_op_%d += gt_product * m * gt_ld_%d", i, i);
+            gt_page_put(page, "; gt_op_%d += (rows) * gt_ld_%d", i, i);
     }
-    gt_page_put(page, "%s\n", e->d2 >= 0 ? "; gt_d2 += gt_product * m * gt_ld_d2" : "");
+    gt_page_put(page, "%s\n", e->d2 >= 0 ? "; gt_d2 += (rows) * gt_ld_d2" : "");
 }
 
-/* The operands of a shape as a list of DO(number, type, bytes of those before it at a
+/* GT_OPERAND(number): where the rows, or the only row, of an operand begin. */
+static void put_origins(struct gt_page *page, const struct gt_epilogue *e) {
+    for (int i = 0; i < e->operands; i++)
+        if (e->operand[i].shape == GT_EPI_PRODUCT_ROWS)
+            gt_page_put(page, "#define GT_OPERAND_%d (gt_op_%d + GT_Z * gt_ld_%d)\n", i, i,
+                        i);
+        else
+            gt_page_put(page, "#define GT_OPERAND_%d gt_op_%d\n", i, i);
+    gt_page_put(page, "#define GT_OPERAND(number) GT_OPERAND_##number\n");
+}
+
+/* The operands of two shapes as a list of DO(number, type, bytes of those before it at a
  * place). */
 static void put_list(struct gt_page *page, const struct gt_epilogue *e, const char *name,
-                     enum gt_epi_shape shape) {
+                     enum gt_epi_shape shape, enum gt_epi_shape or_shape) {
     int before = 0;
     gt_page_put(page, "#define %s(DO)", name);
     for (int i = 0; i < e->operands; i++) {
-        if (e->operand[i].shape != (int32_t)shape)
+        if (e->operand[i].shape != (int32_t)shape &&
+            e->operand[i].shape != (int32_t)or_shape)
             continue;
         gt_page_put(page, " DO(%d, %s, %d)", i, name_of(e->operand[i].type), before);
         before += (int)gt_type_size((gemmtune_dtype)e->operand[i].type);
@@ -75,11 +93,12 @@ static void put_list(struct gt_page *page, const struct gt_epilogue *e, const ch
 /* The operands that templates/common/operands.h moves: see there. */
 static void put_lists(struct gt_page *page, const struct gt_epilogue *e) {
     const int boxed = gt_epilogue_boxed(e);
-    put_list(page, e, "GT_COLUMN_OPERANDS", GT_EPI_COLUMNS);
-    put_list(page, e, "GT_ROW_OPERANDS", GT_EPI_ROWS);
+    put_list(page, e, "GT_COLUMN_OPERANDS", GT_EPI_COLUMNS, GT_EPI_PRODUCT_ROWS);
+    put_list(page, e, "GT_ROW_OPERANDS", GT_EPI_ROWS, GT_EPI_ROWS);
     gt_page_put(page, "#define GT_OTHER_OPERANDS(DO)");
     for (int i = 0; i < e->operands; i++)
         if (e->operand[i].shape == GT_EPI_SCALAR ||
+            e->operand[i].shape == GT_EPI_PRODUCTS ||
             (e->operand[i].shape == GT_EPI_MATRIX && i != boxed))
             gt_page_put(page, " DO(%d)", i);
     gt_page_put(page, "\n#define GT_BOXED_OPERAND(DO)");
@@ -93,6 +112,7 @@ int gt_epilogue_macros(const struct gt_epilogue *e, char *buf, size_t size) {
     put_params(&page, e);
     put_arguments(&page, e);
     put_moves(&page, e);
+    put_origins(&page, e);
     put_lists(&page, e);
     gt_page_put(&page,
                 "#define GT_NEEDS_X %d\n#define GT_NEEDS_C %d\n"
@@ -175,19 +195,18 @@ static void put_values(struct gt_page *page, const struct gt_epilogue *e) {
 
 /* gt_fetch_<n> reads operand n at its place. */
 static void put_fetch(struct gt_page *page, const struct gt_epilogue *e, int i) {
-    const int32_t shape = e->operand[i].shape;
+    static const char *const at[GT_EPI_SHAPES] = {
+        [GT_EPI_SCALAR] = "0",      [GT_EPI_ROWS] = "gt_i",
+        [GT_EPI_COLUMNS] = "gt_j",  [GT_EPI_MATRIX] = "gt_j",
+        [GT_EPI_PRODUCTS] = "GT_Z", [GT_EPI_PRODUCT_ROWS] = "gt_j",
+    };
     gt_page_put(page,
                 "GT_INLINE void gt_fetch_%d(struct gt_operands *gt_to GT_PLACE_PARAMS) {\n"
-                "    gt_to->of_%d = gt_op_%d[",
+                "    gt_to->of_%d = GT_OPERAND_%d[",
                 i, i, i);
-    if (shape == GT_EPI_MATRIX)
-        gt_page_put(page, "gt_i * gt_ld_%d + gt_j", i);
-    else
-        gt_page_put(page, "%s",
-                    shape == GT_EPI_ROWS      ? "gt_i"
-                    : shape == GT_EPI_COLUMNS ? "gt_j"
-                                              : "0");
-    gt_page_put(page, "];\n}\n");
+    if (e->operand[i].shape == GT_EPI_MATRIX)
+        gt_page_put(page, "gt_i * gt_ld_%d + ", i);
+    gt_page_put(page, "%s];\n}\n", at[e->operand[i].shape]);
 }
 
 /* struct gt_operands has the operands of an element as stored. gt_fetch reads all of them.

@@ -13,9 +13,12 @@
 enum { GT_EPILOGUE_TEXT_MAX = GT_EPILOGUE_SOURCE_MAX + 8192 };
 
 /*
- * Writes GT_OPERAND_PARAMS, GT_OPERANDS, GT_NEEDS_X and GT_NEEDS_C. The parameters are, in
- * the order of a launch's arguments:
- * - for each operand a pointer and, for a matrix, its leading dimension;
+ * Writes GT_OPERAND_PARAMS, GT_OPERANDS, GT_NEEDS_X, GT_NEEDS_C and other macros that parts
+ * read. The text needs GT_Z, the number of an element's product. The parameters are, in the
+ * order of a launch's arguments:
+ * - for each operand a pointer and, when it has rows, their leading dimension;
+ * - gt_z, the number of the kernel's product, when an operand has a value or a row for
+ *   each;
  * - alpha, when an expression names it: the kernel's own alpha may be 0 in place of it;
  * - the second output's pointer and leading dimension, when there is one.
  * Returns the length needed, as snprintf does.

@@ -71,14 +71,20 @@ static gt_status add_operand(struct gt_epilogue_args *out, const struct gt_epi_o
                              const void *pointer, int64_t ld, const gemmtune_problem *p,
                              bool aligns, struct gt_err *err) {
     gt_status status = check_pointer(x->name, pointer, x->type, aligns, err);
-    if (status == GEMMTUNE_OK && x->shape == GT_EPI_MATRIX)
+    if (status == GEMMTUNE_OK && gt_epi_has_ld(x->shape))
         status = settle_ld(&ld, x->name, p, err);
     if (status != GEMMTUNE_OK)
         return status;
     add_pointer(out, pointer);
-    if (x->shape == GT_EPI_MATRIX)
+    if (gt_epi_has_ld(x->shape))
         add_ld(out, ld);
     return GEMMTUNE_OK;
+}
+
+/* The number of the product, which a kernel of a batch replaces by its own. */
+static void add_product(struct gt_epilogue_args *out) {
+    out->value[out->count].i32 = 0;
+    out->size[out->count++] = sizeof(int32_t);
 }
 
 static void add_alpha(struct gt_epilogue_args *out, const gemmtune_problem *p,
@@ -106,6 +112,8 @@ gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epil
         status =
             add_operand(out, &e->operand[i], call->operand[i],
                         call->operand_ld != NULL ? call->operand_ld[i] : 0, p, aligns, err);
+    if (status == GEMMTUNE_OK && gt_epilogue_has_products(e))
+        add_product(out);
     if (status == GEMMTUNE_OK && gt_epilogue_reads(e, GT_EPI_ALPHA))
         add_alpha(out, p, call);
     if (status == GEMMTUNE_OK && e->d2 >= 0)

@@ -6,8 +6,9 @@
 #include "core/epilogue.h"
 #include "runtime/exec.h"
 
-/* A pointer and a leading dimension for each operand and for d2, and alpha. */
-enum { GT_EPILOGUE_ARGS_MAX = 2 * (GT_EPILOGUE_OPERANDS_MAX + 1) + 1 };
+/* A pointer and a leading dimension for each operand and for d2, a product's number, and
+ * alpha. */
+enum { GT_EPILOGUE_ARGS_MAX = 2 * (GT_EPILOGUE_OPERANDS_MAX + 1) + 2 };
 
 struct gt_epilogue_args {
     int count;

@@ -199,8 +199,24 @@ static void put_params(struct text *t, const struct gt_binding *b) {
         put_param(t, b, args[i]);
     }
     put(t, b->epilogue != NULL ? " GT_OPERAND_PARAMS\n" : "\n");
-    if (b->epilogue != NULL)
-        put_epilogue(t, b->epilogue, gt_epilogue_macros);
+}
+
+/* The number of an element's product. Kernels that deal with all products count the rows of
+ * all of them; kernels of one product are told its number. */
+static void put_product(struct text *t, const struct gt_binding *b) {
+    if (b->is_batch && b->family->batching >= GT_BATCHING_OWN)
+        putf(t, "#define GT_Z ((int)(gt_i / %" PRId64 "))\n", b->m);
+    else
+        put(t, "#define GT_Z gt_z\n");
+}
+
+/* What parts and templates read of an epilogue. */
+static void put_epilogue_macros(struct text *t, const struct gt_binding *b) {
+    if (b->epilogue == NULL)
+        return;
+    put_epilogue(t, b->epilogue, gt_epilogue_macros);
+    if (gt_epilogue_has_products(b->epilogue))
+        put_product(t, b);
 }
 
 /* The macros of kernels for batches. Those of single products have none of them. */
@@ -271,6 +287,7 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     put_names(&t, b);
     put_batch(&t, b);
     put_params(&t, b);
+    put_epilogue_macros(&t, b);
     put_parts(&t, parts_of(b), b->epilogue);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);

@@ -87,6 +87,7 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
 #define GT_PRODUCT()                                                                       \
     const gt_long gt_product = GT_GRID_PRODUCT;                                            \
     const struct gt_slot gt_slot = gt_slot_of(gt_product, all_rows, batch, m);             \
+    const gt_long gt_rows_ahead = GT_SLOT_MATRIX * (gt_long)m + gt_slot.row;               \
     if (!GT_OPENCL && gt_slot.rows == 0)                                                   \
         return;                                                                            \
     m = gt_slot.rows;                                                                      \
@@ -108,17 +109,24 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
 
 /*
  * An epilogue of a batch. The rows of all products count as one column of rows: an operand
- * with [i] or [i,j], and d2, has m rows for each product, one product after another. An
- * operand with [j] and a scalar serve all products. GT_MOVE_OPERANDS() moves the former to
- * the block's product. It stands in GT_PRODUCT() with the workspace, which moves likewise.
+ * with [i] or [i,j], and d2, has m rows for each product, one product after another. Of
+ * groups these are the m rows of C. GT_MOVE_OPERANDS(rows, product) moves such operands to
+ * the block's first row, and tells those with [z] or [z,j] its product or group. An operand
+ * with [j] and a scalar serve all products. It stands in GT_PRODUCT() with the workspace,
+ * which moves likewise.
  */
 #ifdef GT_MOVE_OPERANDS
+#if GT_GROUPED || GT_MASKED
+#define GT_MOVE_TO_PRODUCT() GT_MOVE_OPERANDS(gt_rows_ahead, gt_slot.group)
+#else
+#define GT_MOVE_TO_PRODUCT() GT_MOVE_OPERANDS(gt_product *m, gt_product)
+#endif
 #undef GT_PRODUCT_WORKSPACE
 #ifdef GT_HAS_WORKSPACE
 #define GT_PRODUCT_WORKSPACE()                                                             \
-    GT_MOVE_OPERANDS();                                                                    \
+    GT_MOVE_TO_PRODUCT();                                                                  \
     workspace += gt_product * stride_w
 #else
-#define GT_PRODUCT_WORKSPACE() GT_MOVE_OPERANDS()
+#define GT_PRODUCT_WORKSPACE() GT_MOVE_TO_PRODUCT()
 #endif
 #endif

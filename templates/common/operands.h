@@ -20,7 +20,7 @@
     for (int e = 0; e < GT_CDIV(count, threads); e++)                                      \
         if (t + e * threads < GT_MIN(count, exist))                                        \
             ((gt_##type *)(at))[t + e * threads] =                                         \
-                gt_op_##number[(place) + t + e * threads];
+                GT_OPERAND(number)[(place) + t + e * threads];
 #define GT_COLUMNS_COPY_(number, type, before) \
     GT_VECTOR_COPY_(number, type, to + (before) * length, length, cols, gt_j)
 #define GT_ROWS_COPY_(number, type, before) \

@@ -21,6 +21,11 @@
 #undef GT_PRODUCT
 #define GT_PRODUCT()
 
+/* Tells the operands of an epilogue that have a value for each product which one it is. */
+#ifndef GT_MOVE_PRODUCT
+#define GT_MOVE_PRODUCT(product) (void)0
+#endif
+
 #ifndef GT_MASKED
 #define GT_MASKED 0
 #endif

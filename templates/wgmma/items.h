@@ -119,6 +119,8 @@ struct item {
     int high, wide;   /* rows of X, columns of Y of its product */
     int ahead_x, ahead_y, ahead_c; /* rows of the maps ahead of its product */
     gt_long ahead;                 /* elements of C ahead of its product */
+    gt_long rows_ahead; /* rows of all products ahead of it, which an epilogue counts */
+    int product;        /* its number, or the group's */
 };
 
 /* Sets where the block's tile of an item begins. */
@@ -151,6 +153,8 @@ GT_INLINE struct item item_of(struct plan *p, int number) {
     it.ahead_y = GROUPED_Y ? of.begin : of.group * p->before_y;
     it.ahead_c = GT_GROUPED ? of.begin : of.group * p->before_c;
     it.ahead = (GT_GROUPED ? of.begin : of.group) * p->step_c;
+    it.rows_ahead = GT_GROUPED ? of.begin : of.group * (gt_long)p->walk.m;
+    it.product = of.group;
     place_tile(&it, p, of.tile);
     return it;
 }
@@ -183,6 +187,7 @@ GT_INLINE struct item item_of(const struct plan *p, int number) {
     it.ahead_y = p->before_y;
     it.ahead_c = p->before_c;
     it.ahead = 0;
+    it.rows_ahead = 0;
     place_tile(&it, p, it.work.tile);
     it.slabs = gt_work_slabs(&it.work, p->slabs, &it.first);
     return it;

@@ -267,8 +267,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             used += it.slabs;
             if (TEAMS > 1 && turns % TEAMS != g.number)
                 continue;
+#if GT_WALK
+            GT_MOVE_PRODUCT(it.product);
+#endif
             compute(&p, &it, &g, &ring, turn, turns, &map_c, c, ldc, PART_SUMS, alpha,
-                    beta GT_PLACE(SWAP ? it.col + g.col : it.row + g.row,
+                    beta GT_PLACE(it.rows_ahead +
+                                      (SWAP ? it.col + g.col : it.row + g.row),
                                   SWAP ? it.row + g.row : it.col + g.col));
         }
 #if GT_STORE

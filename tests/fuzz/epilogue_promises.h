@@ -84,7 +84,8 @@ static inline void check_source(const struct gt_epilogue *e, const char *text) {
     promise(len > 0 && len < GT_EPILOGUE_SOURCE_MAX, text, "the source fits");
     promise(strpbrk(source, "\"#\\$@`'") == NULL && strstr(source, "null") == NULL, text,
             "the source has no text of the user's");
-    promise(gt_epilogue_cost_of(e, INT32_MAX, INT32_MAX).flops >= 0, text, "it costs");
+    promise(gt_epilogue_cost_of(e, INT32_MAX, INT32_MAX, INT32_MAX).flops >= 0, text,
+            "it costs");
 }
 
 static inline void check_range(const struct gt_epilogue *e, const char *text, double acc,

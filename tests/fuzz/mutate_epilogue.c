@@ -66,7 +66,7 @@ enum {
 static const char *const lists[LISTS][20] = {
     {"x", "acc", "c", "alpha", "beta", "1", "0", "0.5", "15", "1e-9", "3.4e38", "1e308",
      "2147483648", "0.10"},
-    {"[i]", "[j]", "[i,j]"},
+    {"[i]", "[j]", "[i,j]", "[z]", "[z,j]"},
     {"sa", "sb", "bias", "up", "res", "b"},
     {"abs", "relu", "exp", "log", "tanh", "erf", "sqrt", "sigmoid", "gelu", "silu"},
     {"min", "max"},
@@ -74,7 +74,7 @@ static const char *const lists[LISTS][20] = {
     {"+", "-", "*", "/"},
     {"<", "<=", ">", ">=", "==", "!="},
     {"gelu", "relu", "silu", "bias", "residual", "dequantise", "swiglu", "row_bias",
-     "scale_rows", "scale_cols", "gelu_tanh"},
+     "scale_rows", "scale_cols", "gelu_tanh", "batch_bias", "scale_batch"},
     {"(", ")", ",", ";", ":", "=", "?", "_", "d", "d2", "t", "s"},
 };
 
@@ -90,7 +90,8 @@ static const char *any_of_list(int list) {
 }
 
 static size_t token_size(const char *at) {
-    static const char *const long_ones[] = {"[i,j]", "[i]", "[j]", "<=", ">=", "==", "!="};
+    static const char *const long_ones[] = {"[i,j]", "[z,j]", "[i]", "[j]", "[z]",
+                                            "<=",    ">=",    "==",  "!="};
     const bool number = isdigit((unsigned char)*at) != 0;
     size_t size = 0;
     for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++)

@@ -26,6 +26,13 @@ right tile 'i32-tn-33x18x20,epi=d2[i,j]:f32;d2=i8(log(x));d=i8(x/0)+i32(sqrt(x))
 right tile 'f64-tn-33x18x20,batch=3,epi=s:f32;d2=x;d=s*x+r[i,j]*b[j]+q[i]'
 right multistage 'f32-nt-65x72x36,batch=2,ldc=200,sc=72,beta,epi=swiglu'
 right skinny 'f32-nn-5x130x70,batch=3,sc=700,epi=row_bias_silu'
+# Operands with a value or a row for each product, or for each group of rows. Rows that no group or product has
+# are left as they are.
+right tile 'f64-tn-33x18x20,batch=3,epi=scale_batch_batch_bias'
+right multistage 'f32-nt-200x72x36,groups=5,beta,epi=batch_bias_swiglu'
+right vector 'f32-nn-200x33x40,groups=5,epi=d=c+x*s[z]+q[i];d2=x'
+right block 'bf16-nn-60x72x36,batch=4,masked,epi=d2[i,j]:f32;d=silu(x+b[z,j])*r[i,j];d2=x'
+right bundle 'f16-nn-6x6x7,batch=40,epi=scale_batch_batch_bias_swiglu'
 # Several products a block: C leaves by pieces that have parts of two rows, by elements where
 # there are gaps, and straight from the threads. A block's last group is not full.
 right bundle 'f32-nn-9x7x9,batch=33,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' "GATHER=1 SHARE=1"
@@ -47,6 +54,11 @@ if [ -n "${GT_LONG:-}" ]; then
     right column 'f32-nn-65x72x36,epi=row_bias_silu'
     right vector 'f32-nn-65x72x36,epi=r[i,j]:f16;d2[i,j]:e5m2;d2=x;d=tanh(x)+r[i,j]'
     right skinny 'f32-nn-5x130x70,epi=scale_rows_scale_cols_relu'
+    right skinny 'f32-nn-12x130x70,groups=3,epi=batch_bias_silu'
+    right naive 'i32-nn-50x9x5,groups=7,epi=s[z]:i32;b[z,j]:i8;d=x*s[z]-b[z,j]'
+    right column 'f32-tn-60x33x40,batch=4,masked,epi=scale_rows_residual'
+    right series 'f32-nn-5x6x7,batch=40,epi=scale_batch_batch_bias_relu'
+    right tile 'f32-nn-33x18x20,epi=batch_bias' # a single product is number 0
 fi
 
 db=$TMPDIR/epilogue.db

@@ -88,6 +88,17 @@ mutant wgmma 'w->tile, w->part,' 'w->tile, 0,' i8-nt-40x40x1008 "$shares" "eleme
 walk="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
 mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
 mutant wgmma 'it.ahead_y = GROUPED_Y ? .*' 'it.ahead_y = 0;' bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
+# An epilogue of groups: the operands of another group, and rows of a group that count from 0.
+mutant wgmma 'it.product = of.group;' 'it.product = 0;' bf16-nt-70x24x40,groups=3,epi=batch_bias "$walk" \
+    "elements wrong"
+mutant wgmma 'it.rows_ahead = GT_GROUPED ? .*' 'it.rows_ahead = 0;' bf16-nt-70x24x40,groups=3,epi=residual "$walk" \
+    "elements wrong"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); gt_z = 0;' bf16-nt-70x24x40,groups=3,epi=batch_bias "" \
+    "elements wrong"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); gt_op_0 -= gt_rows_ahead * gt_ld_0;' \
+    bf16-nt-70x24x40,groups=3,epi=residual "" "elements wrong"
+mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); gt_op_0 -= gt_product * m;' \
+    bf16-nn-20x24x40,batch=3,pointers,align=16,epi=row_bias "" "elements wrong"
 # Where no products bring the warps together (k = 0), the vectors of an epilogue need a barrier. With this
 # seed a warp is slow to copy them.
 export FAKE_CUDA_SEED=2

@@ -140,6 +140,23 @@ trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_rows_residual' \
     "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
+# Groups and masks: slots of rows, and blocks that walk over the tiles of all groups. Each group has its
+# bias or scale; operands with rows have those of C, or of all products. Products behind pointers.
+trial mma 'bf16-nt-200x40x272,groups=5,epi=batch_bias_residual' \
+    "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
+trial wgmma 'bf16-nt-300x80x136,groups=5,epi=batch_bias_residual' "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
+trial wgmma 'bf16-nt-300x80x136,groups=5,epi=scale_rows_batch_bias_swiglu' \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 PRODUCERS=1"
+trial wgmma 'i8-nn-150x80x128,groups=5,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]' \
+    "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
+trial wgmma 'bf16-nn-150x80x128,batch=3,masked,rows=50,beta,epi=d2=x;d=x*s[z]+q[i]+b[z,j]' \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1 PRODUCERS=2"
+trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_batch_batch_bias' \
+    "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
+trial mma 'bf16-nn-40x40x72,batch=3,pointers,align=8,beta,epi=batch_bias_residual' "VA=8 VB=8 SPLIT=2"
+trial pipeline 'f16-nt-21x20x7,batch=33,pointers,align=16,epi=batch_bias_residual' \
+    "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
+trial bundle 'f32-tn-8x12x5,batch=45,pointers,align=16,beta,epi=scale_batch_row_bias' "SHARE=1 GATHER=1 PRODUCTS=4"
 # Rows of C leave by warps, which read vectors that others copied, tile after tile.
 trial wgmma 'bf16-nn-200x264x72,epi=bias_silu' "BM=64 BN=64 WGM=1 STAGES=2 PERSIST=1 STORE=0 REPACK=0"
 if [ -n "${GT_LONG:-}" ]; then

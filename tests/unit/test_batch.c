@@ -150,13 +150,36 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
+/* Operands with a value or a row for each product. Kernels of the grid are told the
+ * product's number, for groups that of the group. Those that deal with all products divide
+ * by m, which must be a constant. */
+static void expect_products(struct gt_family *f) {
+    static const char *const name = "f32-nn-3x4x4,batch=2,epi=scale_batch_batch_bias";
+    const char *why = "";
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
+    f->batching = GT_BATCHING_GRID;
+    expect(f, name, "#define GT_Z gt_z\n", true);
+    expect(f, name, "#define GT_MOVE_PRODUCT(product) gt_z = (int)(product)\n", true);
+    expect(f, name, ", gt_long gt_ld_1, int gt_z", true);
+    expect(f, "f32-nn-6x4x4,groups=2,epi=batch_bias", "#define GT_Z gt_z\n", true);
+    expect(f, "f32-nn-3x4x4,epi=batch_bias", "#define GT_Z gt_z\n", true);
+    f->batching = GT_BATCHING_OWN;
+    assert_false(gt_family_serves(f, &card, &p, &why));
+    assert_string_equal(why, "the family's kernels do not know the product of an element");
+    f->per_problem = true;
+    assert_true(gt_family_serves(f, &card, &p, &why));
+    expect(f, name, "#define GT_Z ((int)(gt_i / 3))\n", true);
+}
+
 /* Operands with rows move to the block's product, others serve all products. A family that
  * deals with all products itself has an epilogue, too. */
 static void test_epilogue(void **state) {
     static const char name[] = "f32-nn-3x4x4,batch=2,epi=s:f32;d=s*x+b[j]+r[i]*u[i,j]";
-    static const char moves[] =
-        "#define GT_MOVE_OPERANDS() (void)0; gt_op_2 += gt_product * m"
-        "; gt_op_3 += gt_product * m * gt_ld_3\n";
+    static const char moves[] = "#define GT_MOVE_PRODUCT(product) (void)0\n"
+                                "#define GT_MOVE_OPERANDS(rows, product) "
+                                "GT_MOVE_PRODUCT(product); gt_op_2 += (rows)"
+                                "; gt_op_3 += (rows) * gt_ld_3\n";
     gemmtune_problem p;
     const char *why = "";
     (void)state;
@@ -168,6 +191,7 @@ static void test_epilogue(void **state) {
     assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
     f->batching = GT_BATCHING_OWN;
     assert_true(gt_family_serves(f, &card, &p, &why));
+    expect_products(f);
     f->epilogue = false;
     assert_false(gt_family_serves(f, &card, &p, &why));
     assert_string_equal(why, "the family has no place for an epilogue");

@@ -128,7 +128,7 @@ static void test_cost(void **state) {
         parsed("s:f32;a[i]:f32;b[j]:bf16;u[i,j]:e4m3;d2[i,j]:f32;t=x*s+a[i]+b[j];d2=t;"
                "d=gelu(t)*u[i,j]",
                BF16, F32);
-    const struct gt_epilogue_cost cost = gt_epilogue_cost_of(&e, 100, 10);
+    const struct gt_epilogue_cost cost = gt_epilogue_cost_of(&e, 1, 100, 10);
     (void)state;
     assert_int_equal(cost.operations, 4);
     assert_int_equal(cost.functions, 1);
@@ -138,11 +138,20 @@ static void test_cost(void **state) {
     assert_int_equal(cost.bytes_saved, 2 * 2000);
 }
 
+/* Five products with 100 rows together. */
+static void test_cost_of_products(void **state) {
+    const struct gt_epilogue e = parsed("scale_batch_batch_bias", BF16, F32);
+    const struct gt_epilogue_cost cost = gt_epilogue_cost_of(&e, 5, 100, 10);
+    (void)state;
+    assert_int_equal(cost.bytes_in, 5 * 4 + 5 * 10 * 2);
+    assert_int_equal(cost.bytes_saved, 2 * 2000);
+}
+
 static void test_cost_of_c_and_of_nothing(void **state) {
     const struct gt_epilogue e = parsed("b[j]:f32;d=acc>0?c:c+b[j]", F32, F32);
-    const struct gt_epilogue_cost cost = gt_epilogue_cost_of(&e, 8, 4);
-    const struct gt_epilogue_cost empty = gt_epilogue_cost_of(&e, 0, 4);
-    const struct gt_epilogue_cost huge = gt_epilogue_cost_of(&e, INT32_MAX, INT32_MAX);
+    const struct gt_epilogue_cost cost = gt_epilogue_cost_of(&e, 1, 8, 4);
+    const struct gt_epilogue_cost empty = gt_epilogue_cost_of(&e, 1, 0, 4);
+    const struct gt_epilogue_cost huge = gt_epilogue_cost_of(&e, 1, INT32_MAX, INT32_MAX);
     (void)state;
     assert_int_equal(cost.operations, 3);
     assert_int_equal(cost.bytes_in, 16 + 128);
@@ -159,6 +168,7 @@ int main(void) {
         cmocka_unit_test(test_source_has_no_foreign_words),
         cmocka_unit_test(test_the_longest_source),
         cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_cost_of_products),
         cmocka_unit_test(test_cost_of_c_and_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

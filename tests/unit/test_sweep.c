@@ -129,8 +129,6 @@ static const struct {
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"epi\":7}",
      "/sizes/0/epi: must be a string"},
     {"{\"dtype\":\"f16@f16\",\"m\":1,\"n\":1,\"k\":1}", "no kernel for types f16@f16 yet"},
-    {"\"f32-nn-8x1x1,groups=2,epi=relu\"",
-     "no kernel for epilogues of pointers, groups or masks yet"},
     {"\"f33-nn-1x1x1\"", "\"f33\" is not a data type"},
     {"\"f32-nn-0x1x1\"", "a.json:3: /sizes/0: \"f32-nn-0x1x1\" is an empty product"},
     {"\"f32-nn-1x1x1\",\n7", "a.json:4: /sizes/1: must be"},

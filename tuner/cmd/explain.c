@@ -79,8 +79,8 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     a.perfect_bytes = gt_problem_least_bytes(p);
     a.footprint_bytes = gt_problem_bytes(p) + lists;
     if (p->epilogue != NULL) {
-        const struct gt_epilogue_cost cost =
-            gt_epilogue_cost_of(gt_epilogue_of(p), gt_bytes_product(p->m, p->batch), p->n);
+        const struct gt_epilogue_cost cost = gt_epilogue_cost_of(
+            gt_epilogue_of(p), p->batch, (int64_t)gt_problem_rows(p), p->n);
         a.saved_bytes = (double)cost.bytes_saved;
         a.perfect_bytes += (double)cost.bytes_in + (double)cost.bytes_out;
     }

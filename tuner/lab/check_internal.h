@@ -69,6 +69,7 @@ struct gt_ranged {
     gemmtune_dtype type;
     int64_t count, stride, rows, ld; /* `count` matrices; all rows one after another have
                                       * the ranges */
+    bool keeps_old; /* rows that no product computes hold the case's old C, not poison */
     void *low, *high;
 };
 
@@ -163,12 +164,11 @@ static inline double gt_case_beta(const struct gt_case *t) {
     return t->fused == NULL ? t->spec.beta : 0;
 }
 
-/* Like gt_checker_compare, for an output at `mem` in `bytes` that holds right elements
- * between guards. `finite_seed` 0: everything else is `poison`. */
-gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
-                             const gemmtune_problem *p, const struct gt_ranged *out,
-                             uint32_t poison, uint64_t finite_seed, int slot,
-                             struct gt_err *err);
+/* Like gt_checker_compare, for an output of the case at `mem` in `bytes` that holds right
+ * elements between guards. `finite_seed` 0: everything else is `poison`. */
+gt_status gt_checker_between(const struct gt_case *t, void *mem, int64_t bytes,
+                             const struct gt_ranged *out, uint32_t poison,
+                             uint64_t finite_seed, int slot, struct gt_err *err);
 /* Counts bytes of x that differ from its copy. */
 gt_status gt_checker_same(struct gt_checker *c, void *x, void *copy, int64_t bytes,
                           int slot, struct gt_err *err);
@@ -180,7 +180,7 @@ gt_status gt_checker_error(struct gt_error *out, struct gt_case *t, struct gt_er
 
 /* The rows of all products, which operands and ranges have one after another. */
 static inline int64_t gt_fused_rows(const gemmtune_problem *p) {
-    return gt_bytes_product(p->batch, p->m);
+    return gt_bytes_product(gt_problem_outputs(p), p->m);
 }
 
 /* Makes the operands and the room for outputs of a case whose problem has an epilogue. */

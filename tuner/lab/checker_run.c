@@ -217,22 +217,27 @@ static int64_t infinity_bits(gemmtune_dtype type) {
     return type == GEMMTUNE_E4M3 ? all - 1 : all >> fraction << fraction;
 }
 
-gt_status gt_checker_between(struct gt_checker *c, void *mem, int64_t bytes,
-                             const gemmtune_problem *p, const struct gt_ranged *out,
-                             uint32_t poison, uint64_t finite_seed, int slot,
-                             struct gt_err *err) {
+gt_status gt_checker_between(const struct gt_case *t, void *mem, int64_t bytes,
+                             const struct gt_ranged *out, uint32_t poison,
+                             uint64_t finite_seed, int slot, struct gt_err *err) {
+    struct gt_checker *c = t->checker;
     const int64_t size = (int64_t)gt_type_size(out->type);
     struct arg_list l = {.count = 0};
     push_ptr(&l, mem);
     push_long(&l, bytes / size);
     push_long(&l, GT_GUARD / size);
-    push_int(&l, p->n);
+    push_int(&l, t->spec.problem.n);
     push_long(&l, out->count);
     push_long(&l, out->stride);
     push_long(&l, out->rows);
     push_long(&l, out->ld);
     push_ptr(&l, out->low);
     push_ptr(&l, out->high);
+    push_ptr(&l, t->rows.used_mem);
+    push_int(&l, t->rows.used_mem != NULL);
+    push_int(&l, out->keeps_old);
+    push_int(&l, t->spec.mode);
+    push_long(&l, (int64_t)gt_case_seed_c(t));
     push_int(&l, size);
     push_long(&l, infinity_bits(out->type));
     push_word(&l, poison);

@@ -41,12 +41,15 @@ static void put_range(char *low, char *high, gemmtune_dtype type, struct gt_rang
     gt_element_put(high, type, x.nan ? x.low : x.high);
 }
 
-static double operand_value(const struct gt_case *t, int which, int64_t i, int64_t j) {
+/* The value of an operand at row i of all products, column j, product or group z. */
+static double operand_value(const struct gt_case *t, int which, int64_t z, int64_t i,
+                            int64_t j) {
     const struct gt_fused_operand *o = &t->fused->operand[which];
+    const int64_t rows[GT_EPI_SHAPES] = {0, 0, 0, i, 0, z};
+    const int64_t columns[GT_EPI_SHAPES] = {0, i, j, j, z, j};
     const int32_t shape = t->fused->epilogue->operand[which].shape;
-    const int64_t row = shape == GT_EPI_MATRIX ? i : 0;
-    const int64_t col = shape == GT_EPI_ROWS ? i : shape == GT_EPI_SCALAR ? 0 : j;
-    return gt_stack_value(&o->stored, o->seed, 0, row, col, t->spec.mode);
+    return gt_stack_value(&o->stored, o->seed, 0, rows[shape], columns[shape],
+                          t->spec.mode);
 }
 
 /* The error of a sum that is rounded to C's type. */
@@ -73,15 +76,16 @@ struct judged {
     struct gt_range out[RANGES];
 };
 
-/* i counts the rows of all products; the element is number `at` of its slab. */
+/* i counts the rows of all products, z is the row's product or group; the element is number
+ * `at` of its slab. */
 static void read_element(struct judged *x, const struct making *m, struct gt_bound bound,
-                         size_t at, int64_t i, int64_t j) {
+                         size_t at, int64_t z, int64_t i, int64_t j) {
     const struct gt_case *t = m->t;
     const int64_t rows = t->spec.problem.m;
     const gemmtune_dtype wide = t->checker->wide;
     const size_t bytes = gt_type_size(wide);
     for (int k = 0; k < t->fused->epilogue->operands; k++)
-        x->operand[k] = operand_value(t, k, i, j);
+        x->operand[k] = operand_value(t, k, z, i, j);
     const double acc = gt_element_get(m->acc + at * bytes, wide);
     const double error = bound.sum * gt_element_get(m->size + at * bytes, wide) +
                          gt_type_unit(wide) * fabs(acc);
@@ -140,6 +144,11 @@ static void judge_again(struct judged *x, struct judged *seen, const struct maki
         *old = *x;
 }
 
+/* The product or group of row i of all products. */
+static int64_t product_of(const struct gt_case *t, int64_t i) {
+    return i / t->spec.problem.m + gt_rows_group(&t->rows, &t->asked, i);
+}
+
 static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     struct making *m = user;
     const struct gt_bound bound = gt_bound_of(m->t);
@@ -147,14 +156,16 @@ static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     struct judged x;
     memset(&x, 0, sizeof x);
     struct judged *seen = m->seen != NULL ? &m->seen[(size_t)thread * SEEN_MAX] : NULL;
-    for (int64_t i = first; i < end; i++)
+    for (int64_t i = first; i < end; i++) {
+        const int64_t row = m->first_row + i, z = product_of(m->t, row);
         for (int64_t j = 0; j < n; j++) {
             const size_t at = (size_t)(i * n + j);
-            read_element(&x, m, bound, at, m->first_row + i, j);
+            read_element(&x, m, bound, at, z, row, j);
             judge_again(&x, seen, m);
             for (int k = 0; k < RANGES; k++)
                 store_range(m, k, at, x.out[k]);
         }
+    }
 }
 
 /* ---- slabs ---- */

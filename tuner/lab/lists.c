@@ -64,13 +64,15 @@ static int64_t coprime(int64_t count, int64_t from) {
     }
 }
 
+/* Operands of an epilogue have their rows in the order of products, and so has C then. */
 struct gt_orders gt_orders_of(const gemmtune_problem *p) {
     const int64_t n = p->batch;
     if (!gt_problem_has_pointers(p))
         return gt_orders_plain;
+    const struct gt_order mixed = {coprime(n, n * 6 / 7 + 1), 3};
     return (struct gt_orders){.a = {coprime(n, n * 5 / 8 + 1), 1},
                               .b = {coprime(n, n * 3 / 8 + 1), 2},
-                              .place = {coprime(n, n * 6 / 7 + 1), 3}};
+                              .place = p->epilogue == NULL ? mixed : gt_orders_plain.place};
 }
 
 /* ---- rows ---- */

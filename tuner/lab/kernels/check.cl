@@ -541,15 +541,22 @@ GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
  * are exchanged. */
 GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n,
                                   gt_long count, gt_long stride, gt_long rows, gt_long ldc,
-                                  gt_input low, gt_input high, int bytes,
-                                  gt_long infinity, unsigned int poison, int finite,
-                                  gt_ulong seed, GT_GLOBAL unsigned int *found, int slot) {
+                                  gt_input low, gt_input high, GT_GLOBAL const int *used,
+                                  int limited, int old, int old_mode, gt_ulong old_seed,
+                                  int bytes, gt_long infinity, unsigned int poison,
+                                  int finite, gt_ulong seed,
+                                  GT_GLOBAL unsigned int *found, int slot) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long z = gt_owner(e - front, count, stride, rows, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
-        if (z < 0) {
+        const int left_out = z >= 0 && limited && at / ldc >= used[z];
+        if (left_out && old) {
+            touched += gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
+                       gt_datum_at(old_seed, e - front, ldc, old_mode, GT_BYTES_C,
+                                   GT_BITS_C);
+        } else if (z < 0 || left_out) {
             touched += finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
                                     gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
                               : !gt_poisoned(c, e, bytes, poison);
