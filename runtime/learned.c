@@ -81,19 +81,24 @@ static bool has_names(const struct gt_family *f, const char *names) {
     return has && *names == '\0';
 }
 
-bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
+/* Whether trees know problems like the bound one, but for its epilogue. */
+static bool are_known(const struct gt_binding *b, const struct gt_device *d) {
     const double volume = (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] *
                           (double)b->value[GT_IN_K] * (double)b->value[GT_IN_BATCH];
     const bool is_built_in = b->family->derive_all != NULL;
     return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
            volume <= learned_volume && b->batch_kind == GEMMTUNE_BATCH_STRIDED &&
-           b->epilogue == NULL && b->dtype != NULL && teaches(b->dtype);
+           b->dtype != NULL && teaches(b->dtype);
+}
+
+bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
+    return b->epilogue == NULL && are_known(b, d);
 }
 
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d) {
-    const bool may = gt_learned_may(b, d);
-    for (size_t i = 0; may && i < sizeof learned_h200 / sizeof *learned_h200; i++)
+    const bool known = are_known(b, d);
+    for (size_t i = 0; known && i < sizeof learned_h200 / sizeof *learned_h200; i++)
         if (strcmp(learned_h200[i].family, b->family->name) == 0 &&
             has_names(b->family, learned_h200[i].names))
             return &learned_h200[i];

@@ -6,6 +6,8 @@
  *     EXACT    records of this problem, measured and verified on this device; by rank
  *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
  *              imported); by rank
+ *     SHAPE    for a problem with an epilogue, records of the same product without one or
+ *              with another; the most alike one first
  *     SHAPE    records of other problems with this device's key; by forecast. ARCH for a
  *              record that was measured elsewhere
  *     ARCH     records of this problem on another device of the architecture; by rank
@@ -32,12 +34,14 @@
  * problems that were hidden among others lost 1.4 % at doubts of 0.06, drawn ones 10 % at
  * 0.15. It is at least the difference that finals cannot see. `gemmtune evaluate` found
  * that default points by rank take 3.75 times the winner's time on an H200. A kernel of a
- * similar device is assumed to lose about as much as a start.
+ * similar device is assumed to lose about as much as a start. A kernel that was tuned
+ * without the epilogue, or with another one, has the loss of the median of 10 lines.
  */
 static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;
 static const double loss_by_rank = 2.75;
 static const double loss_on_other_device = 0.1;
+static const double loss_of_epilogue = 0.03;
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -87,10 +91,42 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
+/* The record's kernel as it is. */
+static void take_record(struct gt_choice *out, const struct gt_near *near, double loss) {
+    out->match = near->match;
+    out->known = near->known;
+    out->family = near->known->family;
+    gt_known_point(&out->point, near->known);
+    out->forecast_ns = 0;
+    out->expected_loss = loss;
+}
+
+/*
+ * Chooses among records of the same product without the epilogue or with another one, as
+ * they are: the model does not know what an epilogue costs a tile, so a forecast of changed
+ * points would be worse than the kernel that was measured.
+ */
+static bool choose_same_product(struct gt_choice *out, const struct gt_lookup *l,
+                                const struct gt_near *group, size_t count,
+                                struct gt_err *last) {
+    struct gt_near same[GT_NEAR_MAX];
+    bool found = false;
+    count = gt_near_same_product(same, group, count, l->query.problem);
+    for (size_t i = 0; !found && i < count; i++) {
+        take_record(out, &same[i], loss_of_epilogue);
+        gt_explain_same_product(out, l, &same[i]);
+        found = suits(out, l, last);
+    }
+    return found;
+}
+
 /* Chooses among the nearest of equally preferred records of other problems. */
 static bool choose_other(struct gt_choice *out, const struct gt_lookup *l,
                          struct gt_forecasts *all, const struct gt_near *group,
                          size_t count, struct gt_err *last) {
+    if (l->query.problem->epilogue != NULL &&
+        choose_same_product(out, l, group, count, last))
+        return true;
     gt_forecasts_make(all, group, count, false);
     return choose_option(out, l, all, count, last);
 }
@@ -100,12 +136,8 @@ static bool choose_same(struct gt_choice *out, const struct gt_lookup *l,
                         const struct gt_near *group, size_t count, struct gt_err *last) {
     bool found = false;
     for (size_t i = 0; !found && i < count; i++) {
-        out->match = group[i].match;
-        out->known = group[i].known;
-        out->family = out->known->family;
-        gt_known_point(&out->point, out->known);
-        out->forecast_ns = 0;
-        out->expected_loss = group[i].preference == GT_SAME_ARCH ? loss_on_other_device : 0;
+        take_record(out, &group[i],
+                    group[i].preference == GT_SAME_ARCH ? loss_on_other_device : 0);
         gt_explain_exact(out, l, &group[i]);
         found = suits(out, l, last);
     }

@@ -63,6 +63,14 @@ gt_status gt_near_gather(struct gt_near **out, size_t *count, const struct gt_lo
  * first. Takes time in proportion to `count`. */
 void gt_near_select(struct gt_near *near, size_t count, size_t most);
 
+/* ---- epilogues (match_epilogue.c) ---------------------------------------------------- */
+
+/* The winners among the records (at most GT_NEAR_MAX) whose problem differs from `p` in its
+ * epilogue only, the most alike epilogue first, then in the order of `near`. Returns how
+ * many. */
+size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, size_t count,
+                            const gemmtune_problem *p);
+
 /* ---- the walk (match_walk.c) --------------------------------------------------------- */
 
 /* Goes through the candidates of a query, the most preferred and nearest first. */
@@ -191,11 +199,13 @@ void gt_forecasts_offer_beside(struct gt_forecasts *all);
 
 /* ---- in words (match_words.c) -------------------------------------------------------- */
 
-/* Each writes out->why: for a record of the problem, or of its strict twin; for an option
- * out of a record, and for one out of a start, the best of `count`. `tuned`: records that
- * were considered. */
+/* Each writes out->why: for a record of the problem, or of its strict twin; for one of the
+ * same product with another epilogue or none; for an option out of a record, and for one
+ * out of a start, the best of `count`. `tuned`: records that were considered. */
 void gt_explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                       const struct gt_near *c);
+void gt_explain_same_product(struct gt_choice *out, const struct gt_lookup *l,
+                             const struct gt_near *c);
 void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
                        const struct gt_forecast *o, int count);
 void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,

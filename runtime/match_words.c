@@ -29,6 +29,17 @@ void gt_explain_exact(struct gt_choice *out, const struct gt_lookup *l,
                    strict ? " in strict arithmetic" : "", c->known->rank);
 }
 
+void gt_explain_same_product(struct gt_choice *out, const struct gt_lookup *l,
+                             const struct gt_near *c) {
+    const char *epilogue = c->known->problem.epilogue;
+    char place[PLACE_MAX];
+    describe_place(place, l, c->known);
+    (void)snprintf(out->why, sizeof out->why,
+                   "tuned %s for the same product %s%.64s, rank %d", place,
+                   epilogue != NULL ? "with epi=" : "without an epilogue",
+                   epilogue != NULL ? epilogue : "", c->known->rank);
+}
+
 /* Bytes of the changed values in a `why` line. */
 enum { CHANGES_MAX = 64 };
 
