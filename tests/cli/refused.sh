@@ -25,7 +25,6 @@ while read -r option sentence; do
     expect "$option" 3 "no kernel for $sentence" lookup "f32-nn-8x8x8,$option"
 done <<'EOF'
 row_order a fixed order of sums yet: row_order
-batch=4,pointers,epi=bias_gelu epilogues of pointers, groups or masks yet: epi=bias_gelu
 EOF
 expect "types" 3 'no kernel for types f16@f16 yet' lookup f16@f16-nn-8x8x8
 expect "a misspelt epilogue" 3 'column 6 of the epilogue: "gleu" is neither a shorthand' \
