@@ -35,7 +35,7 @@
  * 0.15. It is at least the difference that finals cannot see. `gemmtune evaluate` found
  * that default points by rank take 3.75 times the winner's time on an H200. A kernel of a
  * similar device is assumed to lose about as much as a start. A kernel that was tuned
- * without the epilogue, or with another one, has the loss of the median of 10 lines.
+ * without the epilogue, or with another one, is assumed to lose little.
  */
 static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_epilogue.c - kernels for a product with an epilogue that was tuned without it or
- * with another one, and what it costs when there are none. */
+/* match_epilogue.c - records of a product that was tuned without an epilogue, or with
+ * another one: how much their epilogues are like that of a query. */
 #include "runtime/match_inside.h"
 
 #include "core/epilogue_cost.h"
