@@ -43,8 +43,9 @@ static bool has_barriers(const struct gt_template *file) {
 /* Whether the epilogue asks for an element's product, which the kernels do not know: those
  * of a batch count the rows of all products, and m is no constant in them. */
 static bool has_unknown_product(const struct gt_family *f, const gemmtune_problem *p) {
+    const struct gt_epilogue *e = gt_epilogue_of(p);
     return gt_problem_is_batch(p) && f->batching >= GT_BATCHING_OWN && !f->per_problem &&
-           gt_epilogue_has_products(gt_epilogue_of(p));
+           e != NULL && gt_epilogue_has_products(e);
 }
 
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,

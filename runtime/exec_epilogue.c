@@ -81,7 +81,8 @@ static gt_status add_operand(struct gt_epilogue_args *out, const struct gt_epi_o
     return GEMMTUNE_OK;
 }
 
-/* The number of the product, which a kernel of a batch replaces by its own. */
+/* The number of the product. A kernel of a product at a time replaces it by its own; one
+ * that deals with all products computes it from the row. */
 static void add_product(struct gt_epilogue_args *out) {
     out->value[out->count].i32 = 0;
     out->size[out->count++] = sizeof(int32_t);

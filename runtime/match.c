@@ -91,6 +91,10 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
+static bool is_on_device(const struct gt_lookup *l, const struct gt_known *known) {
+    return strcmp(known->device_key, l->query.device_key) == 0;
+}
+
 /* The record's kernel as it is. */
 static void take_record(struct gt_choice *out, const struct gt_near *near, double loss) {
     out->match = near->match;
@@ -113,7 +117,9 @@ static bool choose_same_product(struct gt_choice *out, const struct gt_lookup *l
     bool found = false;
     count = gt_near_same_product(same, group, count, l->query.problem);
     for (size_t i = 0; !found && i < count; i++) {
-        take_record(out, &same[i], loss_of_epilogue);
+        take_record(out, &same[i],
+                    is_on_device(l, same[i].known) ? loss_of_epilogue
+                                                   : loss_on_other_device);
         gt_explain_same_product(out, l, &same[i]);
         found = suits(out, l, last);
     }

@@ -43,6 +43,9 @@ static double epilogues_apart(const gemmtune_problem *x, const gemmtune_problem 
            of_function * fabs(functions[0] - functions[1]);
 }
 
+/* Imported winners come behind all that were measured here. */
+static const double unverified = 1000;
+
 size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, size_t count,
                             const gemmtune_problem *p) {
     double apart[GT_NEAR_MAX];
@@ -53,7 +56,8 @@ size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, siz
         if (near[i].known->rank > 0 || gt_problem_distance2(known, p) > 0 ||
             !is_same_product(known, p))
             continue;
-        const double own = epilogues_apart(known, p);
+        const double own =
+            epilogues_apart(known, p) + (near[i].known->verified ? 0 : unverified);
         for (; at > 0 && apart[at - 1] > own; at--) {
             apart[at] = apart[at - 1];
             out[at] = out[at - 1];

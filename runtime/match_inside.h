@@ -66,8 +66,8 @@ void gt_near_select(struct gt_near *near, size_t count, size_t most);
 /* ---- epilogues (match_epilogue.c) ---------------------------------------------------- */
 
 /* The winners among the records (at most GT_NEAR_MAX) whose problem differs from `p` in its
- * epilogue only, the most alike epilogue first, then in the order of `near`. Returns how
- * many. */
+ * epilogue only: those that were measured here first, then the most alike epilogue, then
+ * the order of `near`. Returns how many. */
 size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, size_t count,
                             const gemmtune_problem *p);
 
