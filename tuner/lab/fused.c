@@ -204,12 +204,14 @@ int64_t gt_fused_bytes(const gemmtune_problem *p) {
         return 0;
     const int64_t elements = gt_case_elements(p);
     int64_t bytes = gt_bytes_product(elements, 4 * (int64_t)gt_type_size(p->type_c));
-    for (int i = 0; i < e->operands; i++)
-        if (e->operand[i].shape == GT_EPI_MATRIX)
-            bytes = gt_bytes_sum(
-                bytes,
-                gt_bytes_product(elements, 2 * (int64_t)gt_type_size(
-                                                   (gemmtune_dtype)e->operand[i].type)));
+    for (int i = 0; i < e->operands; i++) {
+        const struct gt_epi_operand *x = &e->operand[i];
+        const int64_t own = x->shape == GT_EPI_MATRIX ? elements
+                            : gt_epi_has_ld(x->shape) ? gt_bytes_product(p->batch, p->n)
+                                                      : 0;
+        const int64_t each = 2 * (int64_t)gt_type_size((gemmtune_dtype)x->type);
+        bytes = gt_bytes_sum(bytes, gt_bytes_product(own, each));
+    }
     if (e->d2 >= 0)
         bytes = gt_bytes_sum(
             bytes, gt_bytes_product(elements,
