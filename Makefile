@@ -41,7 +41,7 @@ B     := $(BUILD)
 # ---- what there is --------------------------------------------------------------------------
 
 # The part of db/ that libgemmtune needs: reading. The rest of db/ is the program's.
-LIB_DB := $(addprefix db/,sql.c table.c column.c row.c sum.c migrate.c rekey.c open.c read.c)
+LIB_DB := $(addprefix db/,sql.c table.c column.c row.c sum.c migrate.c rekey.c state.c open.c read.c)
 
 LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)

@@ -7,7 +7,7 @@
  * every reader checks them again. Every row carries its own checksum. A row whose checksum
  * is wrong is skipped with one log line and never written back.
  *
- * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_devices,
+ * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_state, gt_db_devices,
  * gt_db_records, gt_db_trials. Write side (the program only): everything else. A handle
  * belongs to one thread and must not cross fork().
  */
@@ -39,6 +39,20 @@ const char *gt_db_path(const struct gt_db *db);
  * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
  * when none of them is set. */
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err);
+
+/* The state of an open file, told without reading rows. */
+struct gt_db_state {
+    char digest[65]; /* in hex; another one after every commit and for another file */
+    int64_t bytes;
+};
+/* False when the state cannot be told: a journal or a write-ahead log lies beside the file,
+ * or another file has taken its place since it was opened. */
+bool gt_db_state(struct gt_db_state *out, struct gt_db *db);
+/* The file's absolute path without symbolic links. Lives as long as the handle. */
+const char *gt_db_real_path(const struct gt_db *db);
+/* Rows that readers have skipped since the file was opened. */
+int64_t gt_db_skipped(const struct gt_db *db);
+
 /* Reads every page and row. EDB with the first error in pages and references. *bad counts
  * the rows that readers skip. */
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err);

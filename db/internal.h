@@ -9,6 +9,7 @@
  *     sum.c      the checksums of rows
  *     migrate.c  migrations, and whether a file's tables are exactly ours
  *     rekey.c    devices that were stored under an old key
+ *     state.c    what tells the state of an open file
  *     open.c     opening, refusing, closing
  *     read.c     the read side
  * and the write side, which is not in the library:
@@ -99,6 +100,13 @@ gt_status gt_sql_run(struct gt_db *db, struct gt_err *err, const char *sql,
  * the column is NULL. `found` may be NULL. */
 gt_status gt_sql_int(int64_t *out, bool *found, struct gt_db *db, struct gt_err *err,
                      const char *sql, const char *types, ...);
+
+/* ---- state.c ---- */
+
+enum { GT_DB_HEADER = 100 }; /* bytes; sqlite.org/fileformat2.html, section 1.3 */
+/* SQLite's descriptor of the file; NULL: there is none. A second descriptor must not be
+ * opened: closing it would drop SQLite's locks. */
+sqlite3_file *gt_db_file(const struct gt_db *db);
 
 /* ---- table.c: the tables; row.c: rows of any of them ---- */
 

@@ -151,9 +151,8 @@ static void set_defensive(struct gt_db *db) {
 
 /* ---- the header ------------------------------------------------------------ */
 
-/* sqlite.org/fileformat2.html, section 1.3 */
+/* Where the header has what. */
 enum {
-    HEADER_SIZE = 100,
     HEADER_PAGE_SIZE = 16,     /* 16 bits, in bytes; 1 stands for 65536 */
     HEADER_WRITE_VERSION = 18, /* 1: rollback journal, 2: write-ahead log */
     HEADER_READ_VERSION = 19,
@@ -202,23 +201,20 @@ static int64_t page_size(const unsigned char *header) {
 }
 
 /* Reads the header before SQLite does: for a file with a write-ahead log SQLite would
- * create files. Uses SQLite's own descriptor, since closing another one would drop its
- * locks. SQLite reads a last page that is cut short as if zeros followed, so a reader
- * refuses it; a writer does not, since a journal may restore it. */
+ * create files. SQLite reads a last page that is cut short as if zeros followed, so a
+ * reader refuses it; a writer does not, since a journal may restore it. */
 static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
-    unsigned char header[HEADER_SIZE];
-    sqlite3_file *file = NULL;
+    unsigned char header[GT_DB_HEADER];
+    sqlite3_file *file = gt_db_file(db);
     sqlite3_int64 size = 0;
-    (void)sqlite3_file_control(db->conn, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (file == NULL || file->pMethods == NULL ||
-        file->pMethods->xFileSize(file, &size) != SQLITE_OK)
+    if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", db->path);
     if (size == 0 && db->mode == GT_DB_WRITE)
         return GEMMTUNE_OK; /* new, or left by a process that died while creating it */
-    if (size < HEADER_SIZE)
+    if (size < GT_DB_HEADER)
         return gt_fail(err, GEMMTUNE_EDB, "%s: is %s", db->path,
                        size == 0 ? "empty" : "not a database");
-    if (file->pMethods->xRead(file, header, HEADER_SIZE, 0) != SQLITE_OK)
+    if (file->pMethods->xRead(file, header, GT_DB_HEADER, 0) != SQLITE_OK)
         return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", db->path);
     const gt_status status = check_header(db, header, err);
     if (status == GEMMTUNE_OK && db->mode == GT_DB_READ && size % page_size(header) != 0)
