@@ -249,7 +249,9 @@ typedef struct gemmtune_target {
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
-/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default. */
+/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default. What
+ * it reads of a large one is kept in the user's cache folder, beside the images, and the
+ * next process opens an unchanged database several times faster. */
 GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                                            const gemmtune_target *target);
 GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);

@@ -32,10 +32,11 @@ enum {
     HEX = GT_CACHE_KEY_SIZE - 1,
     FOLDER_MAX = 1024,
     TEMP_MAX = HEX + 48,
-    NAME_SIZE = HEX + 6,       /* <key>.img, <key>.tool */
+    NAME_SIZE = HEX + 7,       /* <key>.img, <key>.tool, <key>.known */
     TRIM_EVERY = 64,           /* images stored by this process between two trims */
     USED_EVERY_S = 3600,       /* a use is noted when the last noted one is so long ago */
     LEFT_BEHIND_S = 24 * 3600, /* the writer of an older temporary file is gone */
+    KNOWN_S = 30 * 24 * 3600,  /* kept records are then written again, if still needed */
     MIB_MAX_DEFAULT = 1024
 };
 static const char magic[8] = {'G', 'T', 'I', 'M', 'A', 'G', 'E', '1'};
@@ -144,6 +145,18 @@ static bool is_temp_name(const char *name) {
     const size_t length = strlen(name), tail = sizeof temp_suffix - 1;
     return length > 1 + HEX + tail && name[0] == '.' && is_hex(name + 1) &&
            name[1 + HEX] == '.' && strcmp(name + length - tail, temp_suffix) == 0;
+}
+
+/* A file beside the images. */
+static bool is_beside_name(const char *name) {
+    return has_suffix(name, GT_CACHE_NOTE) || has_suffix(name, GT_CACHE_KNOWN);
+}
+
+/* Whether a file goes for its age alone. The database of kept records may be gone. */
+static bool is_outdated(const char *name, time_t written) {
+    const time_t age = time(NULL) - written;
+    return (is_temp_name(name) && age > LEFT_BEHIND_S) ||
+           (has_suffix(name, GT_CACHE_KNOWN) && age > KNOWN_S);
 }
 
 static void digest_of(char digest[GT_CACHE_KEY_SIZE], const struct head *head,
@@ -330,8 +343,7 @@ static DIR *list(int folder) {
     return dir;
 }
 
-/* Lists all images; the caller frees the list. Removes files of killed writers on the
- * way. */
+/* Lists all images; the caller frees the list. Removes outdated files on the way. */
 static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
     struct kept *all = NULL;
     *count = 0;
@@ -340,7 +352,7 @@ static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
         struct stat s;
         if (fstatat(dirfd(dir), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        if (is_temp_name(e->d_name) && s.st_mtime + LEFT_BEHIND_S < time(NULL))
+        if (is_outdated(e->d_name, s.st_mtime))
             (void)unlinkat(dirfd(dir), e->d_name, 0);
         if (!is_image_name(e->d_name) || !S_ISREG(s.st_mode))
             continue;
@@ -350,7 +362,7 @@ static struct kept *list_images(size_t *count, int64_t *bytes, DIR *dir) {
                 break; /* the images listed so far are enough */
             all = grown;
         }
-        memcpy(all[*count].name, e->d_name, NAME_SIZE);
+        memcpy(all[*count].name, e->d_name, strlen(e->d_name) + 1);
         all[*count].used = s.st_mtime;
         all[(*count)++].bytes = s.st_size;
         *bytes += s.st_size;
@@ -421,11 +433,11 @@ gt_status gt_cache_clear(int64_t *removed, struct gt_err *err) {
     if (status != GEMMTUNE_OK || !dir)
         return status;
     for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
-        const bool note = has_suffix(e->d_name, GT_CACHE_NOTE);
-        if (!is_image_name(e->d_name) && !is_temp_name(e->d_name) && !note)
+        const bool beside = is_beside_name(e->d_name);
+        if (!is_image_name(e->d_name) && !is_temp_name(e->d_name) && !beside)
             continue; /* not ours to remove */
         if (unlinkat(dirfd(dir), e->d_name, 0) == 0)
-            *removed += !note;
+            *removed += !beside;
         else if (errno != ENOENT && status == GEMMTUNE_OK)
             status =
                 gt_fail(err, GEMMTUNE_EIO, "%s/%s: %s", folder, e->d_name, strerror(errno));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.h - built images on disk.
+ * cache.h - built images on disk, and small files beside them.
  *
  * The folder is $GEMMTUNE_CACHE_DIR, else $XDG_CACHE_HOME/gemmtune, else
  * $HOME/.cache/gemmtune. Without a folder, or with an empty GEMMTUNE_CACHE_DIR, there is no
@@ -27,8 +27,9 @@ bool gt_cache_take(struct gt_image *image, int folder, const char key[GT_CACHE_K
 void gt_cache_keep(int folder, const struct gt_image *image,
                    const char key[GT_CACHE_KEY_SIZE]);
 
-/* The suffix of notes; see toolchain.h. */
-#define GT_CACHE_NOTE ".tool"
+/* The suffixes of notes (toolchain.h) and of kept records (known_kept.c). */
+#define GT_CACHE_NOTE  ".tool"
+#define GT_CACHE_KNOWN ".known"
 /* Writes a file <key><suffix> of the folder whole, or not at all. */
 bool gt_cache_write(int folder, const char *key, const char *suffix, const void *bytes,
                     size_t size);
@@ -37,7 +38,7 @@ int gt_cache_open_file(int folder, const char *key, const char *suffix);
 
 /* The limit for all images together, in bytes; 0: no limit. */
 int64_t gt_cache_max(void);
-/* Removes every image and note; *removed counts images. */
+/* Removes every image and the files beside them; *removed counts images. */
 gt_status gt_cache_clear(int64_t *removed, struct gt_err *err);
 /* The folder ("" when there is none), the number of images, and their bytes. */
 gt_status gt_cache_stat(char *folder, size_t size, int64_t *count, int64_t *bytes,

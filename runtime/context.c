@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "db/db.h"
+#include "runtime/known.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *e
     int64_t stale = 0;
     gt_status status = gt_db_open(&db, path, GT_DB_READ, err);
     if (status == GEMMTUNE_OK)
-        status = gt_known_load(&ctx->known, &ctx->snapshot.count, &stale, db, ctx->families,
-                               gt_ctx_device(ctx)->arch, err);
+        status = gt_known_load_kept(&ctx->known, &ctx->snapshot.count, &stale, db,
+                                    ctx->families, gt_ctx_device(ctx)->arch, err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
         gt_log(GEMMTUNE_LOG_INFO,

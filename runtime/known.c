@@ -5,7 +5,7 @@
  * that it names. A record that fails the check is left out with one line in the log. So a
  * stranger's file can make a kernel slow, but nothing worse.
  */
-#include "runtime/match.h"
+#include "runtime/known.h"
 
 #include "core/log.h"
 #include "db/db.h"
@@ -34,7 +34,7 @@ struct reading {
     size_t records;         /* how many of `known` are records; runners-up follow them */
     size_t first, last;     /* records of the problem whose runners-up are being read */
     size_t first_runner_up; /* the first runner-up of that problem */
-    int64_t stale;
+    struct gt_known_left left;
 };
 
 static gt_status no_memory(struct gt_err *err) {
@@ -140,6 +140,7 @@ static gt_status take_row(struct reading *r, const struct gt_family *family,
     if (check_row(k, r, row, d, &why) != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_WARN, "record of %.80s on %.95s left out: %.200s",
                row->subject.problem, row->subject.device_key, why.line);
+        r->left.wrong++;
         return GEMMTUNE_OK;
     }
     k->rank = next_rank(r);
@@ -162,7 +163,7 @@ static gt_status on_record(void *user, const struct gt_record_row *row,
         return GEMMTUNE_OK;
     const struct gt_family *family = current_family(r, &row->subject);
     if (family == NULL) {
-        r->stale++;
+        r->left.stale++;
         return GEMMTUNE_OK;
     }
     return take_row(r, family, d, row, err);
@@ -246,33 +247,47 @@ static gt_status on_runner_up(void *user, const struct gt_trial_row *row,
     return GEMMTUNE_OK;
 }
 
+void gt_known_log_stale(int64_t stale) {
+    if (stale > 0)
+        gt_log(GEMMTUNE_LOG_INFO,
+               "%" PRId64
+               " records were tuned with another source of their family; left out",
+               stale);
+}
+
 /* Devices come in the order of their keys, and so do the records of all of them. Rows of
  * other architectures are not read. */
-gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
+gt_status gt_known_read(struct gt_known **out, size_t *count, struct gt_known_left *left,
                         struct gt_db *db, const struct gt_families *families,
                         const char *arch, struct gt_err *err) {
     struct reading r = {.families = families, .arch = arch};
     *out = NULL;
     *count = 0;
-    *stale = 0;
+    *left = r.left;
     gt_status status = gt_db_devices(db, on_device, &r, err);
     for (size_t i = 0; i < r.device_count && status == GEMMTUNE_OK; i++)
         status = gt_db_records(db, r.device[i].key, NULL, on_record, &r, err);
     r.records = r.first_runner_up = r.count;
     if (status == GEMMTUNE_OK && r.count > 0)
         status = gt_db_runners_up(db, runner_up_limit, on_runner_up, &r, err);
-    if (r.stale > 0)
-        gt_log(GEMMTUNE_LOG_INFO,
-               "%" PRId64
-               " records were tuned with another source of their family; left out",
-               r.stale);
+    gt_known_log_stale(r.left.stale);
     if (status == GEMMTUNE_OK) {
         *out = r.known;
         *count = r.count;
-        *stale = r.stale;
+        *left = r.left;
+        left->wrong += gt_db_skipped(db);
         r.known = NULL;
     }
     free(r.known);
     free(r.device);
+    return status;
+}
+
+gt_status gt_known_load(struct gt_known **out, size_t *count, int64_t *stale,
+                        struct gt_db *db, const struct gt_families *families,
+                        const char *arch, struct gt_err *err) {
+    struct gt_known_left left;
+    const gt_status status = gt_known_read(out, count, &left, db, families, arch, err);
+    *stale = left.stale;
     return status;
 }

@@ -27,10 +27,14 @@ static int64_t bytes_kept(void) {
     return bytes;
 }
 
-static void make_old(const char *path) {
-    struct timespec times[2] = {{.tv_sec = time(NULL) - 30 * 3600}};
+static void make_hours_old(const char *path, int hours) {
+    struct timespec times[2] = {{.tv_sec = time(NULL) - 3600 * hours}};
     times[1] = times[0];
     assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+static void make_old(const char *path) {
+    make_hours_old(path, 30);
 }
 
 static void make_all_old(void) {
@@ -76,6 +80,26 @@ static void test_limit(void **state) {
     assert_int_equal(access(ours, F_OK), 0);
     assert_int_equal(access(notes, F_OK), 0);
     unsetenv("GEMMTUNE_CACHE_MAX");
+}
+
+/* Kept records count for nothing, and go after a month. */
+static void test_kept_records(void **state) {
+    (void)state;
+    char path[2][512];
+    assert_false(build("first"));
+    assert_int_equal(gt_cache_clear(&(int64_t){0}, NULL), GEMMTUNE_OK);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%064d%s", cache, i, GT_CACHE_KNOWN);
+        write_file(path[i], (const unsigned char *)"records", 7);
+        make_hours_old(path[i], 24 * (29 + 2 * i));
+    }
+    assert_int_equal(bytes_kept(), 0);
+    for (int i = 0; i < NEW; i++)
+        assert_false(build_large("new", i, 4));
+    assert_int_equal(access(path[0], F_OK), 0);
+    assert_int_equal(access(path[1], F_OK), -1);
+    assert_int_equal(gt_cache_clear(&(int64_t){0}, NULL), GEMMTUNE_OK);
+    assert_int_equal(access(path[0], F_OK), -1);
 }
 
 static void test_limit_values(void **state) {
@@ -174,10 +198,8 @@ static void test_processes_make_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        CASE(test_limit),
-        CASE(test_limit_values),
-        CASE(test_processes_race),
-        CASE(test_processes_make_room),
+        CASE(test_limit),          CASE(test_kept_records),        CASE(test_limit_values),
+        CASE(test_processes_race), CASE(test_processes_make_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
