@@ -41,8 +41,8 @@ enum gt_epi_kind {
     GT_EPI_REAL   /* f64 when the problem's sums are f64, else f32 */
 };
 
-/* What an operand has a value for. A group of rows counts as a product, and a single
- * product is number 0. */
+/* An operand has a value for each of these. A group of rows counts as a product, and a
+ * single product is number 0. */
 enum gt_epi_shape {
     GT_EPI_SCALAR,
     GT_EPI_ROWS,         /* [i] */

@@ -48,8 +48,9 @@ static void put_arguments(struct gt_page *page, const struct gt_epilogue *e) {
                 e->d2 >= 0 ? ", gt_d2, gt_ld_d2" : "");
 }
 
-/* GT_MOVE_OPERANDS(rows, product): see templates/common/batch.h. GT_MOVE_PRODUCT(product)
- * moves no operand with [i]: templates/common/walk.h. */
+/* GT_MOVE_OPERANDS(rows, product): see templates/common/batch.h. A kernel that walks over
+ * products (templates/common/walk.h) passes rows of all of them, so it says the number of a
+ * product only: GT_MOVE_PRODUCT(product). */
 static void put_moves(struct gt_page *page, const struct gt_epilogue *e) {
     gt_page_put(page, "#define GT_MOVE_PRODUCT(product) %s\n",
                 gt_epilogue_has_products(e) ? "gt_z = (int)(product)" : "(void)0");

@@ -91,10 +91,6 @@ static bool choose_option(struct gt_choice *out, const struct gt_lookup *l,
     return false;
 }
 
-static bool is_on_device(const struct gt_lookup *l, const struct gt_known *known) {
-    return strcmp(known->device_key, l->query.device_key) == 0;
-}
-
 /* The record's kernel as it is. */
 static void take_record(struct gt_choice *out, const struct gt_near *near, double loss) {
     out->match = near->match;
@@ -118,8 +114,8 @@ static bool choose_same_product(struct gt_choice *out, const struct gt_lookup *l
     count = gt_near_same_product(same, group, count, l->query.problem);
     for (size_t i = 0; !found && i < count; i++) {
         take_record(out, &same[i],
-                    is_on_device(l, same[i].known) ? loss_of_epilogue
-                                                   : loss_on_other_device);
+                    gt_near_is_mine(l, same[i].known) ? loss_of_epilogue
+                                                      : loss_on_other_device);
         gt_explain_same_product(out, l, &same[i]);
         found = suits(out, l, last);
     }

@@ -45,6 +45,8 @@ enum { GT_NEAR_MAX = 96 }; /* records that get a forecast: of 50 to 96 problems 
 /* Whether the record is a candidate. Fills in how preferable it would be. */
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
                       const struct gt_known *known);
+/* Whether the record was measured on the query's device, or on one with its key. */
+bool gt_near_is_mine(const struct gt_lookup *l, const struct gt_known *known);
 /* Whether records with such types, layout and kind of batch may serve the problem: the
  * types are alike, a single product may serve a batch, and strict arithmetic any other. */
 bool gt_near_may_serve(const gemmtune_problem *known, const gemmtune_problem *p);

@@ -64,14 +64,14 @@ static double distance(const struct gt_known *known, const gemmtune_problem *p) 
     return sqrt(gt_problem_distance2(&known->problem, p)) + gt_near_apart(known, p);
 }
 
-static bool is_mine(const struct gt_lookup *l, const struct gt_known *known) {
+bool gt_near_is_mine(const struct gt_lookup *l, const struct gt_known *known) {
     return strcmp(known->device_key, l->query.device_key) == 0;
 }
 
 static enum gt_preference preference_of(const struct gt_lookup *l,
                                         const struct gt_known *known) {
     const bool same = strcmp(known->problem_name, l->name) == 0;
-    if (!is_mine(l, known))
+    if (!gt_near_is_mine(l, known))
         return same ? GT_SAME_ARCH : GT_OTHER_ARCH;
     if (!same)
         return GT_OTHER_KEY;
@@ -79,8 +79,8 @@ static enum gt_preference preference_of(const struct gt_lookup *l,
 }
 
 gemmtune_match gt_near_match(const struct gt_lookup *l, const struct gt_known *known) {
-    return is_mine(l, known) && known->verified ? GEMMTUNE_MATCH_SHAPE
-                                                : GEMMTUNE_MATCH_ARCH;
+    return gt_near_is_mine(l, known) && known->verified ? GEMMTUNE_MATCH_SHAPE
+                                                        : GEMMTUNE_MATCH_ARCH;
 }
 
 bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
@@ -88,7 +88,7 @@ bool gt_near_classify(struct gt_near *out, const struct gt_lookup *l,
     if (!gt_near_may_serve(&known->problem, l->query.problem) ||
         !gt_near_computes_alike(known, l->query.problem))
         return false;
-    if (!is_mine(l, known) && strcmp(known->arch, l->query.device->arch) != 0)
+    if (!gt_near_is_mine(l, known) && strcmp(known->arch, l->query.device->arch) != 0)
         return false;
     out->known = known;
     out->preference = preference_of(l, known);

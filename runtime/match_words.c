@@ -10,7 +10,7 @@ enum { PLACE_MAX = 128 };
 
 static void describe_place(char buf[PLACE_MAX], const struct gt_lookup *l,
                            const struct gt_known *known) {
-    if (strcmp(known->device_key, l->query.device_key) != 0)
+    if (!gt_near_is_mine(l, known))
         (void)snprintf(buf, PLACE_MAX, "on %.80s (also %.23s)", known->device_key,
                        known->arch);
     else

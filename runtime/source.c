@@ -210,7 +210,7 @@ static void put_product(struct text *t, const struct gt_binding *b) {
         put(t, "#define GT_Z gt_z\n");
 }
 
-/* What parts and templates read of an epilogue. */
+/* The macros of an epilogue, which parts and templates read. */
 static void put_epilogue_macros(struct text *t, const struct gt_binding *b) {
     if (b->epilogue == NULL)
         return;

@@ -99,6 +99,10 @@ mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); gt_op_0 -= gt_rows_ahead * gt_
     bf16-nt-70x24x40,groups=3,epi=residual "" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); gt_op_0 -= gt_product * m;' \
     bf16-nn-20x24x40,batch=3,pointers,align=16,epi=row_bias "" "elements wrong"
+# Matrices of C one after another in memory, whatever their pointers say.
+first='for (int z = 0; z < batch; z++) c = GT_MIN(c, all_c[z]);'
+mutant mma '    GT_PRODUCT();' "    GT_PRODUCT(); $first c += gt_product * m * n;" \
+    bf16-nn-20x24x40,batch=3,pointers,align=16,epi=row_bias "" "elements wrong"
 # Where no products bring the warps together (k = 0), the vectors of an epilogue need a barrier. With this
 # seed a warp is slow to copy them.
 export FAKE_CUDA_SEED=2

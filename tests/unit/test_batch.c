@@ -150,9 +150,9 @@ static void test_text(void **state) {
     gt_family_destroy(own);
 }
 
-/* Operands with a value or a row for each product. Kernels of the grid are told the
- * product's number, for groups that of the group. Those that deal with all products divide
- * by m, which must be a constant. */
+/* Operands may have a value or a row for each product. A kernel of the grid is told the
+ * number of its product or group. A kernel that deals with all products divides by m, which
+ * must be a constant. */
 static void expect_products(struct gt_family *f) {
     static const char *const name = "f32-nn-3x4x4,batch=2,epi=scale_batch_batch_bias";
     const char *why = "";

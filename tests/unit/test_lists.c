@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of groups and of masked products that are timed. */
+/* The rows of groups and of masked products that are timed; the orders of pointers. */
 #include "tuner/lab/lists.h"
 
 #include <setjmp.h>
@@ -62,11 +62,27 @@ static void test_words(void **state) {
     assert_non_null(strstr(err.line, "\"zip\""));
 }
 
+/* The order back from a place is the order's inverse: for pointers of every count. */
+static void test_order_back(void **state) {
+    gemmtune_problem p;
+    struct gt_err err = {""};
+    (void)state;
+    if (gt_problem_from_name(&p, "f32-nn-4x4x4,batch=2,pointers", &err) != GEMMTUNE_OK)
+        fail_msg("%s", err.line);
+    for (p.batch = 1; p.batch <= 1000; p.batch++) {
+        const struct gt_order place = gt_orders_of(&p).place,
+                              back = gt_order_back(place, p.batch);
+        for (int64_t z = 0; z < p.batch; z++)
+            assert_int_equal(gt_order_at(back, gt_order_at(place, z, p.batch), p.batch), z);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zipf),
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_order_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,14 +86,6 @@ static bool is_right(const struct gt_case *t, double got, double want, double si
            fabs(got - want) <= b.sum * size + b.rounding * fmax(fabs(want), b.least);
 }
 
-/* The product that has matrix `place` of C. */
-static int64_t product_at(const struct gt_case *t, int64_t place) {
-    int64_t z = 0;
-    while (gt_order_at(t->orders.place, z, t->spec.problem.batch) != place)
-        z++;
-    return z;
-}
-
 /* Writes the first wrong element, "; (3, 4) is 1.5, not 2", of a batch "; (3, 4) of product
  * 7 is 1.5, not 2"; ", none when run again" when a second run had none. */
 static void first_wrong(char *text, size_t size, const struct gt_case *t,
@@ -113,7 +105,7 @@ static void first_wrong(char *text, size_t size, const struct gt_case *t,
             char product[40] = "";
             if (gt_problem_outputs(p) > 1)
                 snprintf(product, sizeof product, " of product %lld",
-                         (long long)product_at(t, z));
+                         (long long)gt_case_product(t, z * p->m + i));
             snprintf(text, size, "; (%lld, %lld)%s is %.9g, not %.9g", (long long)i,
                      (long long)j, product, got, want);
             return;

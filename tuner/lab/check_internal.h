@@ -69,6 +69,8 @@ struct gt_ranged {
     gemmtune_dtype type;
     int64_t count, stride, rows, ld; /* `count` matrices; all rows one after another have
                                       * the ranges */
+    struct gt_order ranges; /* from a matrix to the one in whose place its ranges are; those
+                             * of C are where its matrix is */
     bool keeps_old; /* rows that no product computes hold the case's old C, not poison */
     void *low, *high;
 };
@@ -162,6 +164,15 @@ static inline double gt_case_alpha(const struct gt_case *t) {
 
 static inline double gt_case_beta(const struct gt_case *t) {
     return t->fused == NULL ? t->spec.beta : 0;
+}
+
+/* The product that has row i of C's matrices, or the group that has it. The rows of all
+ * matrices count, in the order in which they lie in memory. */
+static inline int64_t gt_case_product(const struct gt_case *t, int64_t i) {
+    const gemmtune_problem *p = &t->asked;
+    const struct gt_order back = gt_order_back(t->orders.place, p->batch);
+    return gt_problem_outputs(p) > 1 ? gt_order_at(back, i / p->m, p->batch)
+                                     : gt_rows_group(&t->rows, p, i);
 }
 
 /* Like gt_checker_compare, for an output of the case at `mem` in `bytes` that holds right

@@ -233,6 +233,8 @@ gt_status gt_checker_between(const struct gt_case *t, void *mem, int64_t bytes,
     push_long(&l, out->ld);
     push_ptr(&l, out->low);
     push_ptr(&l, out->high);
+    push_long(&l, out->ranges.step);
+    push_long(&l, out->ranges.shift);
     push_ptr(&l, t->rows.used_mem);
     push_int(&l, t->rows.used_mem != NULL);
     push_int(&l, out->keeps_old);

@@ -154,6 +154,7 @@ gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
                                    .stride = p->stride_c,
                                    .rows = p->m,
                                    .ld = p->ldc,
+                                   .ranges = gt_orders_plain.place,
                                    .keeps_old = gt_case_reads_c(t)};
     f->rounded = f->out[0];
     const int64_t ld2 = padded_ld(p, GT_EPILOGUE_OPERANDS_MAX);
@@ -161,7 +162,8 @@ gt_status gt_fused_create(struct gt_case *t, struct gt_err *err) {
                                    .count = gt_problem_outputs(p),
                                    .stride = p->m * ld2,
                                    .rows = p->m,
-                                   .ld = ld2};
+                                   .ld = ld2,
+                                   .ranges = t->orders.place};
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++) {
         f->operand[i] = operand_of(t, i);
         status = make_operand(t, &f->operand[i], err);
@@ -272,10 +274,12 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_ranged *out = &t->fused->out[which];
     const size_t bytes = gt_type_size(out->type);
-    for (int64_t e = 0; e < gt_case_elements(p); e++) {
-        const int64_t row = e / p->n, j = e % p->n; /* of the rows of all products */
+    for (int64_t all = 0; all < gt_case_elements(p); all++) {
+        const int64_t row = all / p->n, j = all % p->n; /* of the rows of all products */
         const int64_t z = row / out->rows, i = row % out->rows,
                       at = z * out->stride + i * out->ld + j;
+        const int64_t e =
+            (gt_order_at(out->ranges, z, out->count) * out->rows + i) * p->n + j;
         if (t->rows.used != NULL && i >= t->rows.used[z])
             continue;
         const double x = gt_element_get(got + (size_t)at * bytes, out->type);
@@ -287,7 +291,8 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
             continue;
         char product[40] = "";
         if (gt_problem_is_batch(p))
-            snprintf(product, sizeof product, " of product %lld", (long long)z);
+            snprintf(product, sizeof product, " of product %lld",
+                     (long long)(which == 0 ? gt_case_product(t, row) : z));
         snprintf(text, size, "; %s(%lld, %lld)%s is %.9g, not from %.9g to %.9g",
                  which == 0 ? "" : "d2 ", (long long)i, (long long)j, product, x,
                  fmin(from, to), fmax(from, to));

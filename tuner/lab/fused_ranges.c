@@ -21,7 +21,7 @@ enum { RANGES = 3, ROUNDED = 2 };
  * the wide type, then the ends for each range; NULL where the case has none. */
 struct making {
     const struct gt_case *t;
-    int64_t first_row; /* of the slab; rows of all products are counted */
+    int64_t first_row; /* of the slab; rows of all matrices of C are counted */
     char *acc, *size, *low[RANGES], *high[RANGES];
     struct judged *seen; /* SEEN_MAX for each thread; NULL: each element is judged */
 };
@@ -76,16 +76,18 @@ struct judged {
     struct gt_range out[RANGES];
 };
 
-/* i counts the rows of all products, z is the row's product or group; the element is number
- * `at` of its slab. */
+/* i counts the rows of C's matrices as they lie in memory, z is the row's product or group;
+ * the element is number `at` of its slab. Operands have their rows in the order of
+ * products. */
 static void read_element(struct judged *x, const struct making *m, struct gt_bound bound,
                          size_t at, int64_t z, int64_t i, int64_t j) {
     const struct gt_case *t = m->t;
     const int64_t rows = t->spec.problem.m;
+    const int64_t row = gt_problem_outputs(&t->asked) > 1 ? z * rows + i % rows : i;
     const gemmtune_dtype wide = t->checker->wide;
     const size_t bytes = gt_type_size(wide);
     for (int k = 0; k < t->fused->epilogue->operands; k++)
-        x->operand[k] = operand_value(t, k, z, i, j);
+        x->operand[k] = operand_value(t, k, z, row, j);
     const double acc = gt_element_get(m->acc + at * bytes, wide);
     const double error = bound.sum * gt_element_get(m->size + at * bytes, wide) +
                          gt_type_unit(wide) * fabs(acc);
@@ -144,11 +146,6 @@ static void judge_again(struct judged *x, struct judged *seen, const struct maki
         *old = *x;
 }
 
-/* The product or group of row i of all products. */
-static int64_t product_of(const struct gt_case *t, int64_t i) {
-    return i / t->spec.problem.m + gt_rows_group(&t->rows, &t->asked, i);
-}
-
 static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     struct making *m = user;
     const struct gt_bound bound = gt_bound_of(m->t);
@@ -157,7 +154,7 @@ static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     memset(&x, 0, sizeof x);
     struct judged *seen = m->seen != NULL ? &m->seen[(size_t)thread * SEEN_MAX] : NULL;
     for (int64_t i = first; i < end; i++) {
-        const int64_t row = m->first_row + i, z = product_of(m->t, row);
+        const int64_t row = m->first_row + i, z = gt_case_product(m->t, row);
         for (int64_t j = 0; j < n; j++) {
             const size_t at = (size_t)(i * n + j);
             read_element(&x, m, bound, at, z, row, j);

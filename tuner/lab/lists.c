@@ -64,15 +64,28 @@ static int64_t coprime(int64_t count, int64_t from) {
     }
 }
 
-/* Operands of an epilogue have their rows in the order of products, and so has C then. */
+/* (place - shift) / step modulo count, by Euclid's algorithm: step times `x` and times `y`
+ * leave the remainders `a` and `b`. */
+struct gt_order gt_order_back(struct gt_order o, int64_t count) {
+    int64_t a = o.step % count, b = count, x = 1, y = 0;
+    while (a > 1) {
+        const int64_t times = b / a, rest = b % a, next = y - times * x;
+        b = a;
+        y = x;
+        a = rest;
+        x = next;
+    }
+    const int64_t step = count == 1 ? 0 : (x % count + count) % count;
+    return (struct gt_order){step, (count - o.shift % count) % count * step % count};
+}
+
 struct gt_orders gt_orders_of(const gemmtune_problem *p) {
     const int64_t n = p->batch;
     if (!gt_problem_has_pointers(p))
         return gt_orders_plain;
-    const struct gt_order mixed = {coprime(n, n * 6 / 7 + 1), 3};
     return (struct gt_orders){.a = {coprime(n, n * 5 / 8 + 1), 1},
                               .b = {coprime(n, n * 3 / 8 + 1), 2},
-                              .place = p->epilogue == NULL ? mixed : gt_orders_plain.place};
+                              .place = {coprime(n, n * 6 / 7 + 1), 3}};
 }
 
 /* ---- rows ---- */

@@ -30,6 +30,10 @@ static inline int64_t gt_order_at(struct gt_order o, int64_t z, int64_t count) {
     return (z * o.step + o.shift) % count;
 }
 
+/* The order that leads back from a place in memory to its number. The step has no divisor
+ * in common with `count`. */
+struct gt_order gt_order_back(struct gt_order o, int64_t count);
+
 /* The orders of a batch. Product `of_c` of place z in C's memory has matrix `a` of A and
  * matrix `b` of B. All are z where matrices lie at strides. */
 struct gt_orders {

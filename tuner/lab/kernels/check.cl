@@ -471,6 +471,21 @@ GT_KERNEL(gt_reference_small, 256, 1, 1)(GT_REFERENCE_PARAMS) {
 #define GT_MOST 4095u
 #define GT_COUNTERS 4 /* wrong, touched, changed, beyond: see tuner/lab/check_internal.h */
 
+/* Whether element e, which no product computes, has changed. It held the poison word, or
+ * with `finite` row 0 of the generator with `seed`. With `keeps_old` it is a row of C0: it
+ * held the datum at `at` of the generator with `old_seed`. `finite` and `keeps_old` are for
+ * elements of C's type. */
+GT_INLINE int gt_is_touched(gt_input c, gt_long e, int bytes, unsigned int poison,
+                            int finite, gt_ulong seed, int keeps_old, gt_long at,
+                            gt_long ldc, int old_mode, gt_ulong old_seed) {
+    if (keeps_old)
+        return gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
+               gt_datum_at(old_seed, at, ldc, old_mode, GT_BYTES_C, GT_BITS_C);
+    return finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
+                        gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
+                  : !gt_poisoned(c, e, bytes, poison);
+}
+
 /* Checks every element of a buffer of `total` elements in which C starts at `front`: count
  * matrices, `stride` apart. Elements of C are compared with r. All others (guard zones,
  * padding of rows, gaps between matrices, and with `limited` the rows of matrix z from
@@ -493,15 +508,13 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         const gt_long z = gt_owner(e - front, count, stride, m, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
-        const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
         const int left_out = z >= 0 && limited && at / ldc >= rows[z];
-        if (left_out && old) {
-            touched += got != gt_datum_at(old_seed, e - front, ldc, old_mode, GT_BYTES_C,
-                                          GT_BITS_C);
-        } else if (z < 0 || left_out) {
-            touched += finite ? got != gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
-                              : !gt_poisoned(c, e, GT_BYTES_C, poison);
+        if (z < 0 || left_out) {
+            touched += gt_is_touched(c, e, GT_BYTES_C, poison, finite, seed,
+                                     left_out && old, e - front, ldc, old_mode,
+                                     old_seed);
         } else {
+            const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
             const gt_long x = (z * m + at / ldc) * n + at % ldc;
             const gt_wide want = r[x];
             int good = got == gt_rounded_to_c(want);
@@ -537,12 +550,13 @@ GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
 }
 
 /* gt_compare for an output whose right elements are ranges: from low to high, packed m x n
- * and of the output's own type. Where low is above high, NaN is right as well, and the ends
- * are exchanged. */
+ * and of the output's own type. Those of matrix z are number (z step_z + shift_z) mod
+ * count. Where low is above high, NaN is right as well, and the ends are exchanged. */
 GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n,
                                   gt_long count, gt_long stride, gt_long rows, gt_long ldc,
-                                  gt_input low, gt_input high, GT_GLOBAL const int *used,
-                                  int limited, int old, int old_mode, gt_ulong old_seed,
+                                  gt_input low, gt_input high, gt_long step_z,
+                                  gt_long shift_z, GT_GLOBAL const int *used, int limited,
+                                  int old, int old_mode, gt_ulong old_seed,
                                   int bytes, gt_long infinity, unsigned int poison,
                                   int finite, gt_ulong seed,
                                   GT_GLOBAL unsigned int *found, int slot) {
@@ -552,17 +566,13 @@ GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n
         const gt_long z = gt_owner(e - front, count, stride, rows, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
         const int left_out = z >= 0 && limited && at / ldc >= used[z];
-        if (left_out && old) {
-            touched += gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
-                       gt_datum_at(old_seed, e - front, ldc, old_mode, GT_BYTES_C,
-                                   GT_BITS_C);
-        } else if (z < 0 || left_out) {
-            touched += finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
-                                    gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
-                              : !gt_poisoned(c, e, bytes, poison);
+        if (z < 0 || left_out) {
+            touched += gt_is_touched(c, e, bytes, poison, finite, seed, left_out && old,
+                                     e - front, ldc, old_mode, old_seed);
         } else {
             const gt_long got = gt_key(c, e, bytes, infinity);
-            const gt_long x = (z * rows + at / ldc) * n + at % ldc;
+            const gt_long place = (z * step_z + shift_z) % count;
+            const gt_long x = (place * rows + at / ldc) * n + at % ldc;
             const gt_long from = gt_key(low, x, bytes, infinity);
             const gt_long to = gt_key(high, x, bytes, infinity);
             const int outside = got < GT_MIN(from, to) || got > GT_MAX(from, to);
