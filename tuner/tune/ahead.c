@@ -51,29 +51,32 @@ static bool find_starts(struct gt_ahead *a, const struct gt_tuner *t) {
     return a->starts != NULL;
 }
 
-static gt_status send_start(struct gt_ahead *a, struct gt_tuner *t, struct gt_err *err) {
+/* Sends the next of the first candidates. False when it must wait: for a compile worker, or
+ * for the one that compiles it for this problem. */
+static bool send_start(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_job job;
+    struct gt_err unread;
+    if (a->sent == a->starts->count || !gt_pool_can_compile(t->pool))
+        return false;
     const struct gt_pick *pick = &a->starts->pick[a->sent];
     gt_job_init(&job, GT_JOB_COMPILE, &t->device, a->item->name);
     job.id = ++t->next_id;
     job.count = 1;
     gt_tune_candidate(&job.candidate[0], &a->space[pick->space], pick->index);
-    const gt_status status = gt_pool_send(t->pool, &job, err);
-    a->sent += status == GEMMTUNE_OK;
-    return status;
+    const bool sent = !gt_pool_compiles(t->pool, &job) &&
+                      gt_pool_send(t->pool, &job, &unread) == GEMMTUNE_OK;
+    a->sent += sent;
+    return sent;
 }
 
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
-    struct gt_err unread;
-    gt_status status = GEMMTUNE_OK;
     if (a->running && !atomic_load(&a->done))
         return; /* nobody should wait for the thread */
     join(a);
     if (t->compilers == 0 || a->space == NULL || !find_starts(a, t))
         return;
-    while (status == GEMMTUNE_OK && a->sent < a->starts->count &&
-           gt_pool_can_compile(t->pool))
-        status = send_start(a, t, &unread);
+    while (send_start(a, t))
+        continue;
 }
 
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,

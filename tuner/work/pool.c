@@ -161,10 +161,19 @@ bool gt_pool_can_compile(const struct gt_pool *p) {
     return false;
 }
 
+/* Whether a point may have the same source for both: their types and layouts are the same,
+ * with which the names of problems begin. */
+static bool may_share_source(const char *a, const char *b) {
+    int dashes = 0;
+    for (; dashes < 2 && *a == *b && *a != '\0'; a++, b++)
+        dashes += *a == '-';
+    return dashes == 2;
+}
+
 bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job) {
     for (int i = 1; i < p->count; i++) {
         const struct gt_job *own = &p->worker[i].job;
-        if (p->worker[i].busy && strcmp(own->problem, job->problem) == 0 &&
+        if (p->worker[i].busy && may_share_source(own->problem, job->problem) &&
             gt_candidate_same(&own->candidate[0], &job->candidate[0]))
             return true;
     }
