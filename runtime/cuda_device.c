@@ -73,12 +73,14 @@ static void fill_limits(struct gt_device *d, const struct gt_cuda *cu, CUdevice 
         d->smem_max = plain; /* before Volta there is no opt-in */
 }
 
-/* A driver that does not report clocks (a rate of 0) leaves that to NVML. */
+/* A driver that does not report clocks (a rate of 0) leaves that to NVML, which takes 8 ms
+ * to start. */
 static void fill_clocks(struct gt_device *d) {
+    if (d->clock_mhz > 0 && d->mem_clock_mhz > 0)
+        return;
     const struct gt_nvml *nvml = gt_nvml_api();
     nvmlDevice_t handle = NULL;
-    if ((d->clock_mhz > 0 && d->mem_clock_mhz > 0) || !nvml ||
-        !nvml->nvmlDeviceGetMaxClockInfo || !nvml->nvmlDeviceGetHandleByPciBusId ||
+    if (!nvml || !nvml->nvmlDeviceGetMaxClockInfo || !nvml->nvmlDeviceGetHandleByPciBusId ||
         nvml->nvmlDeviceGetHandleByPciBusId(d->pci, &handle) != 0)
         return;
     unsigned mhz = 0;
