@@ -109,7 +109,7 @@ void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f) {
     const struct gt_learned *l = b->learned;
     float x[GT_LEARNED_MAX];
-    if (l == NULL)
+    if (l == NULL || f->shape[GT_SHAPE_LEARNED] == 0)
         return;
     gt_learned_inputs(x, b, f, p);
     const int trees =

@@ -30,7 +30,12 @@
  * threads belong to different groups, so that a warp reads one or few vectors of X at a
  * time.
  *
- * SIDE   which side is short               STAGES slabs in shared memory
+ * STAGES 1: no slabs, where W is contiguous along k. With very few rows of X hardly
+ * anything is used twice, so each thread reads its vectors of W and X to registers, and no
+ * thread waits for another before the sums. All U x R vectors of W of a turn are on their
+ * way before the first is used.
+ *
+ * SIDE   which side is short               STAGES slabs in shared memory; 1: none
  * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
  * V VX   elements in a copy of W, of X     MINB  blocks that must fit a multiprocessor
  * U      steps a slab                      SPLIT parts of k, a block each: up to 8 are a
@@ -115,6 +120,73 @@ GT_INLINE void multiply(gt_acc acc[S * R], const GT_SHARED gt_ab *w,
     }
 }
 
+/* A vector of KV elements along k to registers, in moves of `v`; `left` of them exist, the
+ * rest becomes 0. `whole`: all exist. */
+GT_INLINE void take(int whole, int v, gt_ab *to, const GT_GLOBAL gt_ab *from, int left) {
+    GT_UNROLL
+    for (int e = 0; e < KV; e += v) {
+        if (whole || e + v <= left)
+            gt_load_global(v, to + e, from + e);
+        else
+            GT_UNROLL
+            for (int i = e; i < e + v; i++)
+                to[i] = i < left ? from[i] : (gt_ab)0;
+    }
+}
+
+/* A thread's part of row s of X at k. A row past the edge is any other one. */
+GT_INLINE void take_x(int whole, gt_ab to[KV], const GT_GLOBAL gt_ab *x, gt_long ldx,
+                      int rows, int s, int k, int left) {
+    const int row = S == 1 ? 0 : GT_MIN(s, rows - 1);
+    if (XK) {
+        take(whole, VX, to, x + row * ldx + k, left);
+    } else {
+        GT_UNROLL
+        for (int v = 0; v < KV; v++)
+            to[v] = whole || v < left ? x[(k + v) * ldx + row] : (gt_ab)0;
+    }
+}
+
+/* acc += W X over `steps` steps of k without slabs; `left` of k exist. A row of W past the
+ * edge is any other one: its sums are not stored. */
+GT_INLINE void stream(int steps, int whole, gt_acc acc[S * R], const GT_GLOBAL gt_ab *w,
+                      gt_long ldw, int rows_w, int g, const GT_GLOBAL gt_ab *x, gt_long ldx,
+                      int rows_x, int k, int left) {
+    gt_ab wr[U * R * KV], xr[KV];
+    GT_UNROLL
+    for (int u = 0; u < steps; u++)
+        GT_UNROLL
+        for (int j = 0; j < R; j++)
+            take(whole, V, wr + (u * R + j) * KV,
+                 w + GT_MIN(ROW(g, j), rows_w - 1) * ldw + k + u * STEP, left - u * STEP);
+    GT_UNROLL
+    for (int u = 0; u < steps; u++)
+        GT_UNROLL
+        for (int s = 0; s < S; s++) {
+            take_x(whole, xr, x, ldx, rows_x, s, k + u * STEP, left - u * STEP);
+            GT_UNROLL
+            for (int j = 0; j < R; j++)
+                GT_UNROLL
+                for (int v = 0; v < KV; v++)
+                    acc[s * R + j] = gt_fma(FROM_W(wr[(u * R + j) * KV + v]), FROM_X(xr[v]),
+                                            acc[s * R + j]);
+        }
+}
+
+/* acc += W X over `depth` of k without slabs. Each lane takes every LANES-th vector of k. */
+GT_INLINE void stream_all(gt_acc acc[S * R], const GT_GLOBAL gt_ab *w, gt_long ldw,
+                          int rows_w, int g, const GT_GLOBAL gt_ab *x, gt_long ldx,
+                          int rows_x, int lane, int depth) {
+    const int own = lane * KV;
+    int k = 0;
+    GT_UNROLL_BY(1)
+    for (; k + DEEP <= depth; k += DEEP)
+        stream(U, 1, acc, w, ldw, rows_w, g, x, ldx, rows_x, k + own, 0);
+    GT_UNROLL_BY(1)
+    for (k += own; k < depth; k += STEP)
+        stream(1, 0, acc, w, ldw, rows_w, g, x, ldx, rows_x, k, depth - k);
+}
+
 /* Puts SP of the thread's S sums of each row, from s on, to the place where lanes are added
  * up. */
 GT_INLINE void put_sums(GT_SHARED gt_acc *sums, const gt_acc acc[S * R], int s, int g,
@@ -156,7 +228,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
     GT_PRODUCT();
-    const int t = GT_THREAD_X, g = t % G, lane = t / G;
+    const int t = GT_THREAD_X;
+    /* Neighbouring threads read neighbours in memory, or the same vector of X in a slab. */
+    const int g = STAGES == 1 ? t / LANES : t % G, lane = STAGES == 1 ? t % LANES : t / G;
 
     /* Blocks of one tile are neighbours; next come blocks that share rows of W. */
     const int wide = GT_SIDE ? m : n, narrow = GT_SIDE ? n : m;
@@ -173,9 +247,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 
     const gt_long ldw = GT_SIDE ? lda : ldb, ldx = GT_SIDE ? ldb : lda;
     const GT_GLOBAL gt_ab *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
-                                 gt_slab_from(WK, TILE, DEEP, V, T, ldw, t);
+                                 (STAGES > 1 ? gt_slab_from(WK, TILE, DEEP, V, T, ldw, t) : 0);
     const GT_GLOBAL gt_ab *x = (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
-                                 gt_slab_from(XK, S, DEEP, VX, T, ldx, t);
+                                 (STAGES > 1 ? gt_slab_from(XK, S, DEEP, VX, T, ldx, t) : 0);
     const int to_w = gt_slab_to(WK, WK, TILE, DEEP, V, T, WLD, t);
     const int to_x = gt_slab_to(XK, ALONG, S, DEEP, VX, T, XLD, t) + SLAB_W;
     const int of_w = WK ? ROW(g, 0) * WLD + lane * KV : lane * KV * WLD + ROW(g, 0);
@@ -187,6 +261,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     for (int e = 0; e < S * R; e++)
         acc[e] = 0;
 
+#if GT_STAGES == 1
+    stream_all(acc, w, ldw, rows_w, g, x, ldx, rows_x, lane, depth);
+#else
     /* Each turn fetches slab i and multiplies the one STAGES - 1 before it. */
     GT_UNROLL_BY(1)
     for (int i = 0, stage = 0; i < slabs + STAGES - 1; i++) {
@@ -205,6 +282,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         if (i >= STAGES - 1)
             multiply(acc, smem + stage * STAGE + of_w, smem + stage * STAGE + of_x);
     }
+#endif
 
     GT_UNROLL
     for (int s = 0; s < S; s += SP) {

@@ -30,6 +30,8 @@ struct mutant {
 #define SKINNY_ALONG SKINNY_OF("SIDE=1 S=16 R=2 V=1", "1")  /* W contiguous along k */
 #define SKINNY_FOLD                                                                        \
     "SIDE=0 S=16 R=2 V=1 VX=1 U=1 STAGES=3 LANES=64 THREADS=256 MINB=1 SPLIT=1"
+#define SKINNY_STREAM /* no slabs */                                                       \
+    "SIDE=0 S=4 R=2 V=1 VX=1 U=2 STAGES=1 LANES=32 THREADS=128 MINB=1 SPLIT=1"
 
 #define MULTI_OF(slices, split, stream, v, repack)                                         \
     "BM=32 BN=32 BK=32 TM=4 TN=4 STAGES=2 SLICES=" slices " SPLIT=" split                  \

@@ -187,9 +187,14 @@ static const char *shape_of(const struct mutant *m) {
     return is_small ? SMALL_SHAPE : PROBLEM;
 }
 
-/* The sizes stand behind types and layout, ahead of options. */
+/* The sizes stand behind types and layout, ahead of options. A mutant may name its own. */
 static void name_problem(char name[GT_PROBLEM_NAME_MAX], const struct mutant *m) {
     const size_t head = strcspn(m->types, ",");
+    const char *const layout = strchr(m->types, '-');
+    if (layout != NULL && strchr(layout + 1, '-') != NULL) {
+        snprintf(name, GT_PROBLEM_NAME_MAX, "%s", m->types);
+        return;
+    }
     snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s%s%s", (int)head, m->types, shape_of(m),
              m->types + head);
 }
