@@ -173,7 +173,7 @@ GT_INLINE void stream(int steps, int whole, gt_acc acc[S * R], const GT_GLOBAL g
         }
 }
 
-/* acc += W X over `depth` of k without slabs. Each lane takes every LANES-th vector of k. */
+/* acc += W X over `depth` of k without slabs. A lane takes every LANES-th vector of k. */
 GT_INLINE void stream_all(gt_acc acc[S * R], const GT_GLOBAL gt_ab *w, gt_long ldw,
                           int rows_w, int g, const GT_GLOBAL gt_ab *x, gt_long ldx,
                           int rows_x, int lane, int depth) {
@@ -246,10 +246,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int depth = GT_MIN(share, all - first), slabs = gt_cdiv(depth, DEEP);
 
     const gt_long ldw = GT_SIDE ? lda : ldb, ldx = GT_SIDE ? ldb : lda;
-    const GT_GLOBAL gt_ab *w = (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
-                                 (STAGES > 1 ? gt_slab_from(WK, TILE, DEEP, V, T, ldw, t) : 0);
-    const GT_GLOBAL gt_ab *x = (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
-                                 (STAGES > 1 ? gt_slab_from(XK, S, DEEP, VX, T, ldx, t) : 0);
+    const GT_GLOBAL gt_ab *w =
+        (GT_SIDE ? a : b) + PLACE(WK, w0, first, ldw) +
+        (STAGES > 1 ? gt_slab_from(WK, TILE, DEEP, V, T, ldw, t) : 0);
+    const GT_GLOBAL gt_ab *x =
+        (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
+        (STAGES > 1 ? gt_slab_from(XK, S, DEEP, VX, T, ldx, t) : 0);
     const int to_w = gt_slab_to(WK, WK, TILE, DEEP, V, T, WLD, t);
     const int to_x = gt_slab_to(XK, ALONG, S, DEEP, VX, T, XLD, t) + SLAB_W;
     const int of_w = WK ? ROW(g, 0) * WLD + lane * KV : lane * KV * WLD + ROW(g, 0);
