@@ -252,10 +252,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const GT_GLOBAL gt_ab *x =
         (GT_SIDE ? b : a) + PLACE(XK, s0, first, ldx) +
         (STAGES > 1 ? gt_slab_from(XK, S, DEEP, VX, T, ldx, t) : 0);
+#if GT_STAGES > 1
     const int to_w = gt_slab_to(WK, WK, TILE, DEEP, V, T, WLD, t);
     const int to_x = gt_slab_to(XK, ALONG, S, DEEP, VX, T, XLD, t) + SLAB_W;
     const int of_w = WK ? ROW(g, 0) * WLD + lane * KV : lane * KV * WLD + ROW(g, 0);
     const int of_x = lane * KV * (ALONG ? 1 : XLD) + SLAB_W;
+#endif
 
     GT_SHARED gt_acc *const sums = (GT_SHARED gt_acc *)smem;
     gt_acc acc[S * R];
