@@ -181,20 +181,17 @@ static bool break_family(const struct mutant *m, const char *dir) {
 
 /* ---- trying ---- */
 
+/* Of a mutant that names its own sizes nothing is left to say. */
 static const char *shape_of(const struct mutant *m) {
+    const bool has_sizes = strchr(m->types, '-')[strlen("-nn")] == '-';
     const bool is_small =
         strcmp(m->family, "bundle") == 0 || strcmp(m->family, "series") == 0;
-    return is_small ? SMALL_SHAPE : PROBLEM;
+    return has_sizes ? "" : is_small ? SMALL_SHAPE : PROBLEM;
 }
 
-/* The sizes stand behind types and layout, ahead of options. A mutant may name its own. */
+/* The sizes stand behind types and layout, ahead of options. */
 static void name_problem(char name[GT_PROBLEM_NAME_MAX], const struct mutant *m) {
     const size_t head = strcspn(m->types, ",");
-    const char *const layout = strchr(m->types, '-');
-    if (layout != NULL && strchr(layout + 1, '-') != NULL) {
-        snprintf(name, GT_PROBLEM_NAME_MAX, "%s", m->types);
-        return;
-    }
     snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s%s%s", (int)head, m->types, shape_of(m),
              m->types + head);
 }

@@ -170,8 +170,7 @@ static inline double gt_case_beta(const struct gt_case *t) {
  * matrices count, in the order in which they lie in memory. */
 static inline int64_t gt_case_product(const struct gt_case *t, int64_t i) {
     const gemmtune_problem *p = &t->asked;
-    const struct gt_order back = gt_order_back(t->orders.place, p->batch);
-    return gt_problem_outputs(p) > 1 ? gt_order_at(back, i / p->m, p->batch)
+    return gt_problem_outputs(p) > 1 ? gt_order_at(t->orders.back, i / p->m, p->batch)
                                      : gt_rows_group(&t->rows, p, i);
 }
 

@@ -292,7 +292,7 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
         char product[40] = "";
         if (gt_problem_is_batch(p))
             snprintf(product, sizeof product, " of product %lld",
-                     (long long)(which == 0 ? gt_case_product(t, row) : z));
+                     (long long)gt_case_product(t, e / p->n));
         snprintf(text, size, "; %s(%lld, %lld)%s is %.9g, not from %.9g to %.9g",
                  which == 0 ? "" : "d2 ", (long long)i, (long long)j, product, x,
                  fmin(from, to), fmax(from, to));

@@ -48,7 +48,7 @@ gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p) {
 
 /* ---- orders ---- */
 
-const struct gt_orders gt_orders_plain = {{1, 0}, {1, 0}, {1, 0}};
+const struct gt_orders gt_orders_plain = {{1, 0}, {1, 0}, {1, 0}, {1, 0}};
 
 /* The least number from `from` on that has no divisor in common with `count`. */
 static int64_t coprime(int64_t count, int64_t from) {
@@ -83,9 +83,11 @@ struct gt_orders gt_orders_of(const gemmtune_problem *p) {
     const int64_t n = p->batch;
     if (!gt_problem_has_pointers(p))
         return gt_orders_plain;
+    const struct gt_order place = {coprime(n, n * 6 / 7 + 1), 3};
     return (struct gt_orders){.a = {coprime(n, n * 5 / 8 + 1), 1},
                               .b = {coprime(n, n * 3 / 8 + 1), 2},
-                              .place = {coprime(n, n * 6 / 7 + 1), 3}};
+                              .place = place,
+                              .back = gt_order_back(place, n)};
 }
 
 /* ---- rows ---- */

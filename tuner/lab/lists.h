@@ -34,11 +34,12 @@ static inline int64_t gt_order_at(struct gt_order o, int64_t z, int64_t count) {
  * in common with `count`. */
 struct gt_order gt_order_back(struct gt_order o, int64_t count);
 
-/* The orders of a batch. Product `of_c` of place z in C's memory has matrix `a` of A and
- * matrix `b` of B. All are z where matrices lie at strides. */
+/* The orders of a batch: which matrix of A and of B the product has whose C is at a place
+ * in memory. All are z where matrices lie at strides. */
 struct gt_orders {
     struct gt_order a, b;  /* from a place in C's memory */
     struct gt_order place; /* from a product to its place in C's memory */
+    struct gt_order back;  /* from a place in C's memory to its product */
 };
 struct gt_orders gt_orders_of(const gemmtune_problem *p);
 extern const struct gt_orders gt_orders_plain;

@@ -51,8 +51,8 @@ static bool find_starts(struct gt_ahead *a, const struct gt_tuner *t) {
     return a->starts != NULL;
 }
 
-/* Sends the next of the first candidates. False when it must wait: for a compile worker, or
- * for the one that compiles it for this problem. */
+/* Sends the next of the first candidates. False when none is left, or when it must wait:
+ * for a compile worker, or for the one that has it for the present problem. */
 static bool send_start(struct gt_ahead *a, struct gt_tuner *t) {
     struct gt_job job;
     struct gt_err unread;

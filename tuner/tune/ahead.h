@@ -17,8 +17,9 @@
 void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
                     const struct gt_sweep_item *item);
 /* Gives each idle compile worker one of the first candidates of that problem, if any is
- * left. Its search will find the images in the cache. A failure is ignored here: it will
- * occur again there. Does nothing while the thread runs. */
+ * left, up to one that a compiler has for the present problem. Its search will find the
+ * images in the cache. A failure is ignored here: it will occur again there. Does nothing
+ * while the thread runs. */
 void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t);
 /* The spaces of a problem, as gt_tune_spaces gives them, and the outlook on them. If the
  * thread made them for this problem, its results are used. */

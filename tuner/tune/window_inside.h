@@ -68,8 +68,8 @@ bool gt_window_has_required(struct gt_window *w);
 /* Whether a candidate that a compiler begins with now may come in time for a trial, or is
  * required. */
 bool gt_window_should_compile(const struct gt_window *w, const struct gt_window_entry *e);
-/* Whether a compiler has been at the candidate since before this search began: then the
- * image will soon be in the cache. */
+/* Whether a compiler is at the candidate for another problem, or has been since before this
+ * search began: then the image will soon be in the cache. */
 bool gt_window_is_compiled_ahead(const struct gt_window *w,
                                  const struct gt_window_entry *e);
 /* Whether compilers have no more use for this problem, so that the next one gets them. */
