@@ -70,11 +70,12 @@ static void compress_plainly(uint32_t state[8], const unsigned char *block) {
         state[i] += turned[i];
 }
 
-static void compress(uint32_t state[8], const unsigned char *block) {
+static void compress(uint32_t state[8], const unsigned char *block, size_t count) {
     if (gt_hash_has_x86())
-        gt_hash_compress_x86(state, block, K);
+        gt_hash_compress_x86(state, block, count, K);
     else
-        compress_plainly(state, block);
+        for (size_t i = 0; i < count; i++)
+            compress_plainly(state, block + BLOCK * i);
 }
 
 void gt_hash_init(struct gt_hash *h) {
@@ -86,18 +87,30 @@ void gt_hash_init(struct gt_hash *h) {
     memcpy(h->state, start, sizeof start);
 }
 
+/* Adds bytes to a block that is begun, or begins one. Returns how many. */
+static size_t add_some(struct gt_hash *h, const unsigned char *from, size_t size) {
+    const size_t used = h->bytes % BLOCK;
+    const size_t part = size < BLOCK - used ? size : BLOCK - used;
+    memcpy(h->block + used, from, part);
+    h->bytes += part;
+    if (used + part == BLOCK)
+        compress(h->state, h->block, 1);
+    return part;
+}
+
 void gt_hash_add(struct gt_hash *h, const void *data, size_t size) {
     const unsigned char *from = data;
     while (size > 0) {
-        const size_t used = h->bytes % BLOCK;
-        const size_t room = BLOCK - used;
-        const size_t part = size < room ? size : room;
-        memcpy(h->block + used, from, part);
-        h->bytes += part;
+        const size_t whole = h->bytes % BLOCK == 0 ? size / BLOCK : 0;
+        size_t part = whole * BLOCK;
+        if (whole > 0) {
+            compress(h->state, from, whole);
+            h->bytes += part;
+        } else {
+            part = add_some(h, from, size);
+        }
         from += part;
         size -= part;
-        if (part == room)
-            compress(h->state, h->block);
     }
 }
 
