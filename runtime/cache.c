@@ -14,7 +14,6 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/text.h"
-#include "runtime/driver_util.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -159,12 +158,14 @@ static bool is_outdated(const char *name, time_t written) {
            (has_suffix(name, GT_CACHE_KNOWN) && age > KNOWN_S);
 }
 
+/* The digest of an entry: of its head from the key on, of the log and of the image. */
 static void digest_of(char digest[GT_CACHE_KEY_SIZE], const struct head *head,
-                      const void *body, size_t size) {
+                      const char *log, const void *image) {
     struct gt_hash h;
     gt_hash_init(&h);
     gt_hash_add(&h, head->key, sizeof *head - offsetof(struct head, key));
-    gt_hash_add(&h, body, size);
+    gt_hash_add(&h, log, (size_t)head->log_size);
+    gt_hash_add(&h, image, (size_t)head->image_size);
     gt_hash_hex(&h, digest);
 }
 
@@ -182,39 +183,49 @@ int gt_cache_open_file(int folder, const char *key, const char *suffix) {
     return -1;
 }
 
-/* Reads head and body of a file whose head has `key`. The caller frees *body. */
-static bool read_entry(struct head *head, char **body, size_t *size, int fd,
-                       const char *key) {
+/* Reads the head of a file. It must have `key`, and the file the size that it says. */
+static bool read_head(struct head *head, int fd, const char *key) {
     struct stat s;
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode) || !is_private(&s) ||
         s.st_size < (off_t)sizeof *head || (uint64_t)s.st_size > entry_max ||
         !gt_read_all(fd, head, sizeof *head))
         return false;
-    *size = (size_t)s.st_size - sizeof *head;
-    if (memcmp(head->magic, magic, sizeof magic) != 0 || memcmp(head->key, key, HEX) != 0 ||
-        head->log_size > *size || head->image_size != *size - head->log_size ||
-        head->image_size == 0)
-        return false;
-    *body = malloc(*size);
-    if (!*body || !gt_read_all(fd, *body, *size))
-        return false;
+    const uint64_t size = (uint64_t)s.st_size - sizeof *head;
+    return memcmp(head->magic, magic, sizeof magic) == 0 &&
+           memcmp(head->key, key, HEX) == 0 && head->log_size <= size &&
+           head->image_size == size - head->log_size && head->image_size > 0;
+}
+
+/* Reads what is behind the head. */
+static bool read_parts(char *log, void *bytes, int fd, const struct head *head) {
     char digest[GT_CACHE_KEY_SIZE];
-    digest_of(digest, head, *body, *size);
+    if (!gt_read_all(fd, log, (size_t)head->log_size) ||
+        !gt_read_all(fd, bytes, (size_t)head->image_size))
+        return false;
+    log[head->log_size] = '\0';
+    digest_of(digest, head, log, bytes);
     return memcmp(head->digest, digest, HEX) == 0;
 }
 
-static bool fill_image(struct gt_image *image, const struct head *head, const char *body) {
-    void *bytes = malloc((size_t)head->image_size);
-    if (!bytes || gt_image_log(image, body, (size_t)head->log_size, NULL) != GEMMTUNE_OK) {
+/* Reads a file to the image, which is as it was when this fails. */
+static bool read_entry(struct gt_image *image, int fd, const char *key) {
+    struct head head;
+    if (!read_head(&head, fd, key))
+        return false;
+    char *log = malloc((size_t)head.log_size + 1);
+    void *bytes = malloc((size_t)head.image_size);
+    if (log == NULL || bytes == NULL || !read_parts(log, bytes, fd, &head)) {
+        free(log);
         free(bytes);
         return false;
     }
-    memcpy(bytes, body + head->log_size, (size_t)head->image_size);
+    free(image->log);
+    image->log = log;
     image->bytes = bytes;
-    image->size = (size_t)head->image_size;
-    image->registers = head->registers;
-    image->spill_bytes = head->spill_bytes;
-    image->smem_bytes = head->smem_bytes;
+    image->size = (size_t)head.image_size;
+    image->registers = head.registers;
+    image->spill_bytes = head.spill_bytes;
+    image->smem_bytes = head.smem_bytes;
     return true;
 }
 
@@ -232,12 +243,7 @@ bool gt_cache_take(struct gt_image *image, int folder, const char key[GT_CACHE_K
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    struct head head;
-    char *body = NULL;
-    size_t size = 0;
-    const bool good =
-        read_entry(&head, &body, &size, fd, key) && fill_image(image, &head, body);
-    free(body);
+    const bool good = read_entry(image, fd, key);
     if (good)
         note_use(fd);
     (void)close(fd);
@@ -267,7 +273,7 @@ static char *pack_entry(size_t *size, const struct gt_image *image, const char *
     memcpy(body, log, (size_t)head.log_size);
     memcpy(body + head.log_size, image->bytes, image->size);
     char digest[GT_CACHE_KEY_SIZE];
-    digest_of(digest, &head, body, *size - sizeof head);
+    digest_of(digest, &head, log, image->bytes);
     memcpy(head.digest, digest, HEX);
     memcpy(entry, &head, sizeof head);
     return entry;
