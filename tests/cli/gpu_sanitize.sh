@@ -59,8 +59,8 @@ starts=$(tr '\n' ' ' <"$GT_SRC/templates/tile/space.json" | sed 's/.*"starts": *
 verdict "and every start" $?
 [ "$(grep -c '' "$RUNS")" = "$(grep -c 'without kns=gt_:' "$RUNS")" ]
 verdict "the kernels that check are left out" $?
-head -n 2 "$RUNS" | grep -q '^memcheck oob' && ! sed -n '3,20p' "$RUNS" | grep -q '<' && grep -q '> <' "$RUNS"
-verdict "the broken ones first, then the defaults, then some starts at once" $?
+head -n 2 "$RUNS" | grep -q '^memcheck oob' && ! sed -n '4,20p' "$RUNS" | grep -q '<' && grep -q '> <' "$RUNS"
+verdict "those that try the tools first, then the defaults, then some starts at once" $?
 
 sanitize "oob race" 300 multistage
 [ "$(grep -c 'multistage f32-tn-35x67x51,batch=3 without kns=gt_:$' "$RUNS")" = 2 ] &&
@@ -79,6 +79,9 @@ verdict "errors are told, of whom they are: exit 1" $?
 sanitize "oob"
 [ "$code" -eq 1 ] && grep -q '^BLIND racecheck race' "$work/out"
 verdict "a tool that does not see what is broken: exit 1" $?
+sanitize "oob race handover"
+[ "$code" -eq 0 ] && grep -q '^alarm racecheck handover' "$work/out"
+verdict "hazards in the kernel without any are an alarm: exit 0" $?
 sanitize "oob race" 0
 [ ! -e "$RUNS" ] && [ "$(row tile memcheck)" = "0 0 0 0 $((5 + starts))" ] &&
     [ "$(grep -c '^unreached' "$work/report/results.txt")" = "$(grep -c '' "$work/report/results.txt")" ]

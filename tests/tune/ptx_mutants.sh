@@ -61,6 +61,10 @@ mutant triple 'add(sum, a->low, b->high, h);' '' f32@bf16x3-nn-33x67x40 "SPLIT=1
 mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 "$wide" \
     "elements wrong"
 mutant triple 'gt_async_sees_stores();' '' f32@split-nn-33x67x40 "$wide" "proxy"
+# A splitter tells before it stores.
+early='if (t % 32 == 0) gt_barrier_arrive(r->full + turn.stage * 8);'
+mutant triple 'gt_barrier_wait(r->empty.*' "&$early/;s/^        gt_barrier_arrive(r->full.*/        ;" \
+    f32@split-nn-33x67x40 "$wide" "which a wgmma in flight reads, has been overwritten"
 # Sums that are never promoted, and parts that are cut off instead of rounded: each fails its case.
 steep="20x36x4096*elements wrong"
 mutant triple 'promote(total, sum);' 'if (s == slabs - 1) promote(total, sum);' f32@bf16x3-nn-33x67x40 \
