@@ -59,6 +59,24 @@ extern const char *const gt_epi_index[GT_EPI_SHAPES];
 /* Whether operands of this shape have rows of n values, and so a leading dimension. */
 bool gt_epi_has_ld(int32_t shape);
 
+/* The size of an operand as it is stored. One without a leading dimension is a single row.
+ */
+struct gt_epi_extent {
+    int64_t rows, columns;
+};
+
+/* The size of an operand when all products together have `rows` rows of n values. */
+struct gt_epi_extent gt_epi_extent_of(int32_t shape, int64_t rows, int64_t n,
+                                      int64_t products);
+
+/* The place of a value in an operand as it is stored. */
+struct gt_epi_place {
+    int64_t row, column;
+};
+
+/* The place of the value for row i of all products together, column j and product z. */
+struct gt_epi_place gt_epi_place_of(int32_t shape, int64_t i, int64_t j, int64_t z);
+
 /* A node of the tree. Its operands are nodes with lower indices. */
 struct gt_epi_node {
     double number;  /* GT_EPI_NUMBER: finite, not negative */

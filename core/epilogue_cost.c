@@ -12,9 +12,8 @@ static int64_t bytes_of(int64_t m, int64_t n, int32_t type) {
 
 static int64_t operand_bytes(const struct gt_epi_operand *x, int64_t products, int64_t m,
                              int64_t n) {
-    const int64_t rows[GT_EPI_SHAPES] = {1, m, 1, m, products, products};
-    const int64_t columns[GT_EPI_SHAPES] = {1, 1, n, n, 1, n};
-    return bytes_of(rows[x->shape], columns[x->shape], x->type);
+    const struct gt_epi_extent extent = gt_epi_extent_of(x->shape, m, n, products);
+    return bytes_of(extent.rows, extent.columns, x->type);
 }
 
 static void count_operations(struct gt_epilogue_cost *cost, const struct gt_epilogue *e) {

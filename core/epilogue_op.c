@@ -127,8 +127,37 @@ const char *const gt_epi_index[GT_EPI_SHAPES] = {
     [GT_EPI_MATRIX] = "[i,j]", [GT_EPI_PRODUCTS] = "[z]", [GT_EPI_PRODUCT_ROWS] = "[z,j]",
 };
 
+/* How many rows, and how many columns, a stored operand has: one, or one for each row of
+ * all products, for each column, or for each product. */
+enum times { ONCE, EACH_ROW, EACH_COLUMN, EACH_PRODUCT, TIMES };
+static const struct {
+    enum times rows, columns;
+} stored[GT_EPI_SHAPES] = {
+    [GT_EPI_SCALAR] = {ONCE, ONCE},
+    [GT_EPI_ROWS] = {ONCE, EACH_ROW},
+    [GT_EPI_COLUMNS] = {ONCE, EACH_COLUMN},
+    [GT_EPI_MATRIX] = {EACH_ROW, EACH_COLUMN},
+    [GT_EPI_PRODUCTS] = {ONCE, EACH_PRODUCT},
+    [GT_EPI_PRODUCT_ROWS] = {EACH_PRODUCT, EACH_COLUMN},
+};
+
 bool gt_epi_has_ld(int32_t shape) {
-    return shape == GT_EPI_MATRIX || shape == GT_EPI_PRODUCT_ROWS;
+    return stored[shape].rows != ONCE;
+}
+
+struct gt_epi_extent gt_epi_extent_of(int32_t shape, int64_t rows, int64_t n,
+                                      int64_t products) {
+    const int64_t count[TIMES] = {
+        [ONCE] = 1, [EACH_ROW] = rows, [EACH_COLUMN] = n, [EACH_PRODUCT] = products};
+    return (struct gt_epi_extent){.rows = count[stored[shape].rows],
+                                  .columns = count[stored[shape].columns]};
+}
+
+struct gt_epi_place gt_epi_place_of(int32_t shape, int64_t i, int64_t j, int64_t z) {
+    const int64_t number[TIMES] = {
+        [ONCE] = 0, [EACH_ROW] = i, [EACH_COLUMN] = j, [EACH_PRODUCT] = z};
+    return (struct gt_epi_place){.row = number[stored[shape].rows],
+                                 .column = number[stored[shape].columns]};
 }
 
 bool gt_epilogue_has_products(const struct gt_epilogue *e) {

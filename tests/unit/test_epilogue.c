@@ -360,6 +360,38 @@ static void test_decimals_end(void **state) {
     }
 }
 
+/* ---- shapes of operands ---- */
+
+/* Three products of two rows of 7 values; the value for row 5 of all, column 4, product 2.
+ */
+static void test_operands_are_stored_by_their_shape(void **state) {
+    static const struct {
+        const char *index;
+        int32_t shape;
+        struct gt_epi_extent extent;
+        struct gt_epi_place place;
+        bool has_ld;
+    } wanted[] = {{"", GT_EPI_SCALAR, {1, 1}, {0, 0}, false},
+                  {"[i]", GT_EPI_ROWS, {1, 6}, {0, 5}, false},
+                  {"[j]", GT_EPI_COLUMNS, {1, 7}, {0, 4}, false},
+                  {"[i,j]", GT_EPI_MATRIX, {6, 7}, {5, 4}, true},
+                  {"[z]", GT_EPI_PRODUCTS, {1, 3}, {0, 2}, false},
+                  {"[z,j]", GT_EPI_PRODUCT_ROWS, {3, 7}, {2, 4}, true}};
+    (void)state;
+    _Static_assert(sizeof wanted / sizeof *wanted == GT_EPI_SHAPES, "all shapes");
+    for (int i = 0; i < GT_EPI_SHAPES; i++) {
+        const int32_t shape = wanted[i].shape;
+        const struct gt_epi_extent extent = gt_epi_extent_of(shape, 6, 7, 3);
+        const struct gt_epi_place place = gt_epi_place_of(shape, 5, 4, 2);
+        assert_string_equal(gt_epi_index[shape], wanted[i].index);
+        assert_int_equal(extent.rows, wanted[i].extent.rows);
+        assert_int_equal(extent.columns, wanted[i].extent.columns);
+        assert_int_equal(place.row, wanted[i].place.row);
+        assert_int_equal(place.column, wanted[i].place.column);
+        assert_int_equal(gt_epi_has_ld(shape), wanted[i].has_ld);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_meaning_has_one_text),
@@ -374,6 +406,7 @@ int main(void) {
         cmocka_unit_test(test_decimals),
         cmocka_unit_test(test_random_decimals_round_trip),
         cmocka_unit_test(test_decimals_end),
+        cmocka_unit_test(test_operands_are_stored_by_their_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,16 @@ static void test_small(void **state) {
     assert_int_equal(gt_case_bytes(&p), 2 * operand + 2 * reference);
 }
 
+/* The ranges take four times C. Each operand is there twice; those in a single row are not
+ * counted. */
+static void test_epilogue(void **state) {
+    const gemmtune_problem p =
+        problem_of("f32-nn-6x5x4,batch=3,epi=s:f32;d=x*s*u[z]+q[i]+b[j]+r[i,j]+v[z,j]");
+    const int64_t c = 3 * 6 * 5 * 4, v = 3 * 5 * 4;
+    (void)state;
+    assert_int_equal(gt_fused_bytes(&p), 4 * c + 2 * c + 2 * v);
+}
+
 /* Each has a C of 2^62 bytes. Neither a sum nor a product may pass INT64_MAX. */
 static void test_largest(void **state) {
     static const char *const names[] = {"f32-nn-1073741824x1073741824x1",
@@ -43,6 +53,7 @@ static void test_largest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small),
+                                       cmocka_unit_test(test_epilogue),
                                        cmocka_unit_test(test_largest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

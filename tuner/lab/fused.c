@@ -27,20 +27,22 @@ static int64_t padded_ld(const gemmtune_problem *p, int which) {
 
 /* ---- operands ---- */
 
+static struct gt_epi_extent extent_of(const gemmtune_problem *p, int32_t shape) {
+    return gt_epi_extent_of(shape, gt_fused_rows(p), p->n, p->batch);
+}
+
 static struct gt_fused_operand operand_of(const struct gt_case *t, int i) {
     const struct gt_epi_operand *x = &t->fused->epilogue->operand[i];
     const gemmtune_problem *p = &t->spec.problem;
     const gemmtune_dtype type = (gemmtune_dtype)x->type;
-    const int64_t rows = gt_fused_rows(p);
-    const int64_t single[GT_EPI_SHAPES] = {1, rows, p->n, rows, p->batch, p->batch};
-    struct gt_fused_operand o = {.stored = gt_stack_row(type, single[x->shape]),
-                                 .seed = (t->spec.seed * 4 + 1) * 16 + (uint64_t)i};
-    if (gt_epi_has_ld(x->shape))
-        o.stored = (struct gt_stack){.type = type,
-                                     .count = 1,
-                                     .rows = single[x->shape],
-                                     .cols = p->n,
-                                     .ld = padded_ld(p, i)};
+    const struct gt_epi_extent extent = extent_of(p, x->shape);
+    struct gt_fused_operand o = {
+        .stored = {.type = type,
+                   .count = 1,
+                   .rows = extent.rows,
+                   .cols = extent.columns,
+                   .ld = gt_epi_has_ld(x->shape) ? padded_ld(p, i) : extent.columns},
+        .seed = (t->spec.seed * 4 + 1) * 16 + (uint64_t)i};
     o.bytes = gt_guarded_bytes(gt_stack_elements(&o.stored) * (int64_t)gt_type_size(type));
     return o;
 }
@@ -208,11 +210,11 @@ int64_t gt_fused_bytes(const gemmtune_problem *p) {
     int64_t bytes = gt_bytes_product(elements, 4 * (int64_t)gt_type_size(p->type_c));
     for (int i = 0; i < e->operands; i++) {
         const struct gt_epi_operand *x = &e->operand[i];
-        const int64_t own = x->shape == GT_EPI_MATRIX ? elements
-                            : gt_epi_has_ld(x->shape) ? gt_bytes_product(p->batch, p->n)
-                                                      : 0;
+        const struct gt_epi_extent extent = extent_of(p, x->shape);
         const int64_t each = 2 * (int64_t)gt_type_size((gemmtune_dtype)x->type);
-        bytes = gt_bytes_sum(bytes, gt_bytes_product(own, each));
+        const int64_t own = gt_bytes_product(extent.rows, extent.columns);
+        if (gt_epi_has_ld(x->shape)) /* single rows are left out: they are small */
+            bytes = gt_bytes_sum(bytes, gt_bytes_product(own, each));
     }
     if (e->d2 >= 0)
         bytes = gt_bytes_sum(

@@ -45,11 +45,9 @@ static void put_range(char *low, char *high, gemmtune_dtype type, struct gt_rang
 static double operand_value(const struct gt_case *t, int which, int64_t z, int64_t i,
                             int64_t j) {
     const struct gt_fused_operand *o = &t->fused->operand[which];
-    const int64_t rows[GT_EPI_SHAPES] = {0, 0, 0, i, 0, z};
-    const int64_t columns[GT_EPI_SHAPES] = {0, i, j, j, z, j};
     const int32_t shape = t->fused->epilogue->operand[which].shape;
-    return gt_stack_value(&o->stored, o->seed, 0, rows[shape], columns[shape],
-                          t->spec.mode);
+    const struct gt_epi_place at = gt_epi_place_of(shape, i, j, z);
+    return gt_stack_value(&o->stored, o->seed, 0, at.row, at.column, t->spec.mode);
 }
 
 /* The error of a sum that is rounded to C's type. */
