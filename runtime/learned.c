@@ -106,8 +106,8 @@ static bool has_names(const struct gt_family *f, const char *names) {
     return has && *names == '\0';
 }
 
-/* Whether trees know problems like the bound one, but for its epilogue. */
-static bool are_known(const struct gt_binding *b, const struct gt_device *d) {
+/* Whether trials of the bound problem would teach if it had no epilogue. */
+static bool plain_product_teaches(const struct gt_binding *b, const struct gt_device *d) {
     const double volume = (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] *
                           (double)b->value[GT_IN_K] * (double)b->value[GT_IN_BATCH];
     const bool is_built_in = b->family->derive_all != NULL;
@@ -117,13 +117,13 @@ static bool are_known(const struct gt_binding *b, const struct gt_device *d) {
 }
 
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
-    return b->epilogue == NULL && are_known(b, d);
+    return b->epilogue == NULL && plain_product_teaches(b, d);
 }
 
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d) {
-    const bool known = are_known(b, d);
-    for (size_t i = 0; known && i < sizeof learned_h200 / sizeof *learned_h200; i++)
+    const bool taught = plain_product_teaches(b, d);
+    for (size_t i = 0; taught && i < sizeof learned_h200 / sizeof *learned_h200; i++)
         if (strcmp(learned_h200[i].family, b->family->name) == 0 &&
             has_names(b->family, learned_h200[i].names))
             return &learned_h200[i];

@@ -90,10 +90,11 @@ struct gt_learned {
 /* Whether trials of the bound problem teach: a product or a strided batch of at most 4e10
  * multiplications without an epilogue, by a built-in family, on GPUs of compute capability
  * 9.0 with 100 units or more. Of i32, and of the modes that make several products of one,
- * no trials do. */
+ * no trials do. gt_learned_of has trees for problems with an epilogue as well. */
 bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 
-/* The trees that know the bound problem's kernels, or NULL. */
+/* The trees that know the bound problem's kernels, or NULL. A problem with an epilogue gets
+ * those of its plain product, which know nothing of the epilogue's cost. */
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d);
 
