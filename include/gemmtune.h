@@ -353,12 +353,24 @@ typedef struct gemmtune_args {
     void *c;           /* written; read only when beta is not zero */
     const void *rows;  /* `batch` values of int32, or NULL. GROUPED_ROWS: the row after the
                         * last one of each group; MASKED_ROWS: the rows of each product */
-    /* The epilogue's operands, in the order of its declarations: each one value, a value a
-     * row, a value a column, or a matrix of the size of C. They must not overlap C or d2.
-     * In a batch the rows of all products count, one product after another: `batch` * m
-     * values, or matrices one after another, as in d2. One value and a value a column serve
-     * all products. GROUPED_ROWS: the rows are the m rows of C. A value a product is an
-     * array of `batch` values, a row a product a matrix of `batch` x n. */
+    /* The epilogue's operands: what it reads beside the product and C. Their index in the
+     * epilogue says what each one is:
+     *     (none)  one value
+     *     [i]     a value for each row
+     *     [j]     a value for each column
+     *     [i,j]   a matrix of the size of C
+     *     [z]     a value for each product or group
+     *     [z,j]   a row of n values for each product or group
+     * In a batch the rows of all products count, one product after another: [i] is m values
+     * for each product, [i,j] a matrix for each, as d2 has them. GROUPED_ROWS: the rows are
+     * the m rows of C. One value, and a value for each column, serve all products.
+     *
+     * An operand has the type that the epilogue declares. Without a declaration it has C's
+     * type, and a scale of a shorthand is F32 (F64 beside F64 sums).
+     *
+     * `operand` has a pointer for each: declared operands come first, in their order, then
+     * the others in the order of their first use. Values lie in device memory, row after
+     * row. They are only read, and must not overlap C or d2. */
     const void *const *operand;
     const int64_t *operand_ld; /* elements from a row of an operand to the next, 0: packed;
                                 * NULL: all packed */
