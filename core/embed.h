@@ -11,6 +11,9 @@ struct gt_embedded {
     const char *text; /* NUL-terminated */
 };
 
+/* The text of the file that has this path in the list; NULL when none has. */
+const char *gt_embedded_text(const struct gt_embedded *list, const char *path);
+
 /* build/gen/templates.c: templates/common/, templates/<family>/ and the library's own
  * kernels in runtime/kernels/, sorted by path */
 extern const struct gt_embedded gt_embedded_templates[];

@@ -90,10 +90,7 @@ _Static_assert((int)PART_COUNT <= (int)GT_PARTS_MAX,
                "a family's set of parts has a bit for each");
 
 const char *gt_template_text(const char *path) {
-    for (const struct gt_embedded *e = gt_embedded_templates; e->path != NULL; e++)
-        if (strcmp(e->path, path) == 0)
-            return e->text;
-    return NULL;
+    return gt_embedded_text(gt_embedded_templates, path);
 }
 
 const char *gt_part_name(int i) {

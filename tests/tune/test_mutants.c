@@ -61,11 +61,10 @@ static void die(const char *what, const char *why) {
 static const char *text_of(const char *family, const char *file) {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "templates/%s/%s", family, file);
-    for (const struct gt_embedded *e = gt_embedded_templates; e->path; e++)
-        if (strcmp(e->path, path) == 0)
-            return e->text;
-    die(path, "is not compiled in");
-    return NULL;
+    const char *text = gt_embedded_text(gt_embedded_templates, path);
+    if (text == NULL)
+        die(path, "is not compiled in");
+    return text;
 }
 
 /* The text with `now` in place of `was`, or NULL unless `was` occurs exactly once. */

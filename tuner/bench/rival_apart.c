@@ -12,7 +12,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const points[] = {"V=1 EM=8 BX=32 BY=4", "V=2 EM=4 BX=32 BY=4",
                                      "V=4 EM=4 BX=32 BY=4"};
@@ -31,13 +30,6 @@ struct apart {
     const char *point[POINTS]; /* of kernel i */
 };
 
-static const char *text_of(const char *path) {
-    const struct gt_embedded *e = gt_embedded_kernels;
-    while (e->path != NULL && strcmp(e->path, path) != 0)
-        e++;
-    return e->text;
-}
-
 static void forget(struct apart *x) {
     for (int i = 0; i < x->kernels; i++)
         gt_exec_destroy(x->kernel[i]);
@@ -54,10 +46,13 @@ static void close_apart(void *self) {
 }
 
 static gt_status read_family(struct gt_family **out, struct gt_err *err) {
-    const char *const cl = text_of("tuner/bench/kernels/elementwise.cl");
+    const char *const cl =
+        gt_embedded_text(gt_embedded_kernels, "tuner/bench/kernels/elementwise.cl");
+    const char *const space =
+        gt_embedded_text(gt_embedded_kernels, "tuner/bench/kernels/elementwise.json");
     const char *const source[GT_BACKENDS] = {cl, cl};
     return gt_family_parse(out, "elementwise", "tuner/bench/kernels/elementwise.json",
-                           text_of("tuner/bench/kernels/elementwise.json"), source, err);
+                           space, source, err);
 }
 
 static gt_status open_apart(void **self, const struct gt_rival *who,
