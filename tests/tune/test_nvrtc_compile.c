@@ -106,7 +106,7 @@ static gt_status source_of(char **source, int64_t *threads, const struct job *j,
                            struct gt_err *err) {
     struct gt_binding b;
     struct gt_passes passes;
-    *threads = 256; /* as in check.cl */
+    *threads = 256; /* of the checking kernels */
     if (!j->family)
         return gt_checker_source(source, &j->device, &j->problem, err);
     gt_status status = bind(&b, j, err);
@@ -339,7 +339,7 @@ static int tell(int cc) {
         if (job[i].trouble[0]) {
             (void)gt_point_text(&job[i].point, point);
             print_message("sm_%d %s %s %s: %s\n", cc,
-                          job[i].family ? job[i].family->name : "check.cl", job[i].name,
+                          job[i].family ? job[i].family->name : "checks", job[i].name,
                           point, job[i].trouble);
         }
     }

@@ -5,8 +5,8 @@
  * with their values before the run.
  *
  * A case is one product with its data and reference on the device. It is made once and used
- * for every kernel. tuner/lab/kernels/check.cl computes the reference. The host recomputes
- * sampled elements of it in higher precision (all elements when there are few).
+ * for every kernel. tuner/lab/kernels/reference.cl computes the reference. The host
+ * recomputes sampled elements of it in higher precision (all elements when there are few).
  *
  * The bound. Let r be the exact result alpha AB + beta C0, s = |alpha| |A||B| + |beta|
  * |C0|, u_acc and u_c the unit roundoffs of the accumulator and of C.

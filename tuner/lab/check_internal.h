@@ -18,12 +18,12 @@ enum { GT_TOLERANCE = 12 };
 
 enum {
     GT_GUARD = GT_VIEW_ALIGN, /* bytes of poison on either side of every operand */
-    GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: see check.cl */
+    GT_COUNTERS = 4,          /* wrong, touched, changed, beyond: see compare.cl */
     GT_CASES_MAX = 32,        /* the last slot is for the second look after a failure */
-    GT_CHECKER_THREADS = 256  /* of a block; the same number as in check.cl */
+    GT_CHECKER_THREADS = 256  /* of a block; the same number as in the kernels */
 };
 
-/* The kernels of check.cl. */
+/* The kernels of tuner/lab/kernels/. */
 enum gt_checker_kernel {
     GT_KERNEL_FILL,
     GT_KERNEL_REFERENCE,
@@ -129,9 +129,9 @@ struct gt_bound gt_bound_of(const struct gt_case *t);
  * into C when beta is not 0. */
 gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err);
 
-/* Each enqueues a kernel of check.cl. The first computes the reference of a case, with C0
- * at `c`. The others count errors into the counters of a slot: of the output in the
- * scratch, of an input, of a workspace of `bytes`. */
+/* Each enqueues a kernel. The first computes the reference of a case, with C0 at `c`. The
+ * others count errors into the counters of a slot: of the output in the scratch, of an
+ * input, of a workspace of `bytes`. */
 gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err);
 gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err);
 gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, int slot,

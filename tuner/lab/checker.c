@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checker.c - a checker (check.h): it loads the kernels of tuner/lab/kernels/check.cl and
- * keeps the workspace that the checked kernels share. checker_run.c launches the kernels.
+ * checker.c - a checker (check.h): it loads the kernels of tuner/lab/kernels/ and keeps the
+ * workspace that the checked kernels share. checker_run.c launches the kernels.
  */
 #include "tuner/lab/check_internal.h"
 
@@ -11,6 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The kernels' files, one text in this order: each uses what stands ahead of it. */
+#define FOLDER "tuner/lab/kernels/"
+static const char *const kernel_file[] = {FOLDER "element.cl", FOLDER "data.cl",
+                                          FOLDER "reference.cl", FOLDER "compare.cl",
+                                          FOLDER "clock.cl"};
 
 static const char *const kernel_entry[GT_CHECKER_KERNELS] = {
     [GT_KERNEL_FILL] = "gt_fill",
@@ -45,13 +51,6 @@ static gt_status load(struct gt_checker *c, const char *source, struct gt_err *e
     return status;
 }
 
-static const char *kernel_text(void) {
-    for (const struct gt_embedded *e = gt_embedded_kernels; e->path; e++)
-        if (strstr(e->path, "check.cl"))
-            return e->text;
-    return NULL;
-}
-
 static const char *wide_macro(gemmtune_dtype wide) {
     return wide == GEMMTUNE_F64   ? "GT_WIDE_F64"
            : wide == GEMMTUNE_I32 ? "GT_WIDE_I32"
@@ -65,8 +64,15 @@ static bool sums_are_wider(const struct gt_device *d, gemmtune_dtype wide) {
     return wide == GEMMTUNE_F32 && d->has_f64 && (d->is_cpu || 8 * f64 > f32);
 }
 
-/* The text of check.cl with the macros that it needs. The caller frees it; NULL when memory
- * is short. */
+/* Appends the text of all files. A compiler's message names the file that it is about. */
+static void print_files(FILE *to) {
+    for (size_t i = 0; i < sizeof kernel_file / sizeof *kernel_file; i++)
+        fprintf(to, "#line 1 \"%s\"\n%s", kernel_file[i],
+                gt_embedded_text(gt_embedded_kernels, kernel_file[i]));
+}
+
+/* The text of the kernels with the macros that it needs. The caller frees it; NULL when
+ * memory is short. */
 static char *text_for(const struct gt_device *d, const gemmtune_problem *types) {
     const gemmtune_dtype type[3] = {types->type_a, types->type_b, types->type_c};
     const gemmtune_dtype wide = gt_type_wide(types->type_acc);
@@ -80,7 +86,7 @@ static char *text_for(const struct gt_device *d, const gemmtune_problem *types) 
                 gt_type_size(type[i]), "ABC"[i], gt_type_bits(type[i]));
     fprintf(f, "#define %s 1\n#define GT_SUMS_ARE_WIDER %d\n", wide_macro(wide),
             sums_are_wider(d, wide));
-    fprintf(f, "#line 1 \"tuner/lab/kernels/check.cl\"\n%s", kernel_text());
+    print_files(f);
     fclose(f);
     return text;
 }
@@ -94,7 +100,7 @@ gt_status gt_checker_source(char **out, const struct gt_device *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the checking kernels");
     gemmtune_problem_init(&wide, gt_type_wide(types->type_acc), 1, 1, 1);
     const gt_status status =
-        gt_source_plain(out, d, &wide, "tuner/lab/kernels/check.cl", text, err);
+        gt_source_plain(out, d, &wide, "tuner/lab/checker.c", text, err);
     free(text);
     return status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* checker_run.c - launches of the checking kernels: the arguments of each kernel of
- * tuner/lab/kernels/check.cl, and what the host makes of the results. */
+ * tuner/lab/kernels/, and what the host makes of the results. */
 #include "tuner/lab/check_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The same numbers as in check.cl. */
+/* The same numbers as in reference.cl. */
 enum {
     TILE = 64,                               /* sides of a block's tiles of the reference */
     DEPTH = 16,                              /* of a slab */
@@ -47,12 +47,12 @@ static void push_word(struct arg_list *l, uint32_t v) {
     push(l, (union gt_value){.i32 = bits}, sizeof bits);
 }
 
-/* Adds a number of check.cl's type gt_wide. */
+/* Adds a number of the kernels' type gt_wide. */
 static void push_wide(struct arg_list *l, const struct gt_checker *c, double v) {
     push(l, gt_value_of(c->wide, v), gt_type_size(c->wide));
 }
 
-/* Adds the arguments that describe a type to check.cl. */
+/* Adds the arguments that describe a type to a kernel. */
 static void push_type(struct arg_list *l, gemmtune_dtype type) {
     push_int(l, (int64_t)gt_type_size(type));
     push_int(l, gt_type_bits(type));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data.c - see data.h. The arithmetic mirrors gt_mix and gt_datum in
- * tuner/lab/kernels/check.cl. */
+ * tuner/lab/kernels/data.cl. */
 #include "tuner/lab/data.h"
 
 #include "core/mix.h"

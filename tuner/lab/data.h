@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * data.h - the numbers in the matrices. The generator is counter-based: host and device
- * (tuner/lab/kernels/check.cl) compute any element from (seed, row, column) alone.
+ * (tuner/lab/kernels/data.cl) compute any element from (seed, row, column) alone.
  */
 #ifndef GT_TUNER_LAB_DATA_H
 #define GT_TUNER_LAB_DATA_H

@@ -136,7 +136,7 @@ static double model_ns(const struct launch *l) {
     return (2000 + 1000 * share + work) * (1 + 0.02 * noise);
 }
 
-/* The number of clocks in a millisecond, which tuner/lab/kernels/check.cl cannot see in
+/* The number of clocks in a millisecond, which tuner/lab/kernels/clock.cl cannot see in
  * OpenCL. */
 static void keep_pace(const struct launch *l) {
     const double mhz = device[current()->device]->clock_mhz * clock_factor(false);
