@@ -48,9 +48,9 @@ GT_INLINE int gt_is_touched(gt_input c, gt_long e, int bytes, unsigned int poiso
  * padding of rows, gaps between matrices, and with `limited` the rows of matrix z from
  * rows[z] on, which with `old` hold C0) must still hold their value from before the
  * product: the poison word, or with `finite` row 0 of the generator with `seed`. Adds wrong
- * elements to found[0], touched ones outside C to found[1]. An element is right when it is
- * r rounded to C's type, or with `loose` when |c - r| <= tol * s + ulp * max(|r|, least).
- */
+ * elements to found[GT_COUNTERS * slot], touched ones outside C to the counter behind it.
+ * An element is right when it is r rounded to C's type, or with `loose` when |c - r| <=
+ * tol * s + ulp * max(|r|, least). */
 GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m, int n,
                                   gt_long count, gt_long stride, gt_long ldc,
                                   GT_GLOBAL const gt_wide *r,
@@ -106,9 +106,10 @@ GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
     return size > infinity ? GT_KEY_OF_NAN : raw & sign ? -size : size;
 }
 
-/* gt_compare for an output whose right elements are ranges: from low to high, packed m x n
- * and of the output's own type. Those of matrix z are number (z step_z + shift_z) mod
- * count. Where low is above high, NaN is right as well, and the ends are exchanged. */
+/* gt_compare for an output whose right elements are ranges, from low to high. Both are
+ * packed, rows x n, and of the output's own type. The ranges of matrix z are number
+ * (z step_z + shift_z) mod count. Where low is above high, NaN is right as well, and the
+ * ends are exchanged. `used` is what gt_compare calls rows. */
 GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n,
                                   gt_long count, gt_long stride, gt_long rows, gt_long ldc,
                                   gt_input low, gt_input high, gt_long step_z,
@@ -202,8 +203,8 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long tota
         GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));
 }
 
-/* Checks a workspace byte by byte: a kernel may not touch the `guard` bytes at either end.
- * Adds those that no longer hold the poison to found[GT_COUNTERS * slot + 3]. */
+/* Checks the `guard` bytes at either end of a workspace, which a kernel may not touch. Adds
+ * those that no longer hold the poison to found[GT_COUNTERS * slot + 3]. */
 GT_KERNEL(gt_within, 256, 1, 1)(GT_GLOBAL const unsigned char *w, gt_long bytes,
                                  gt_long guard, unsigned int poison,
                                  GT_GLOBAL unsigned int *found, int slot) {

@@ -14,16 +14,16 @@ GT_INLINE gt_ulong gt_mix(gt_ulong seed, gt_long row, gt_long col) {
     return z ^ (z >> 31);
 }
 
+#if !GT_WIDE_I32
 /* 2^(1 - bits) */
 GT_INLINE gt_wide gt_step(int bits) {
 #if GT_WIDE_F64
     return GT_F64_OF((gt_long)(1024 - bits) << 52);
-#elif GT_WIDE_F32
-    return GT_F32_OF((unsigned int)(128 - bits) << 23);
 #else
-    return 1;
+    return GT_F32_OF((unsigned int)(128 - bits) << 23);
 #endif
 }
+#endif
 
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
  * integers; 2: integers -1..1, for sums too long for mode 0; of floats 3: sizes of mode 1;
