@@ -196,7 +196,7 @@ static bool read_head(struct head *head, int fd, const char *key) {
            head->image_size == size - head->log_size && head->image_size > 0;
 }
 
-/* Reads what is behind the head. */
+/* Reads log and image. False when they are cut short, or when the digest is not theirs. */
 static bool read_parts(char *log, void *bytes, int fd, const struct head *head) {
     char digest[GT_CACHE_KEY_SIZE];
     if (!gt_read_all(fd, log, (size_t)head->log_size) ||

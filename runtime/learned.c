@@ -130,11 +130,15 @@ const struct gt_learned *gt_learned_of(const struct gt_binding *b,
     return NULL;
 }
 
+bool gt_learned_applies(const struct gt_binding *b, const struct gt_facts *f) {
+    return b->learned != NULL && f->shape[GT_SHAPE_LEARNED] != 0;
+}
+
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f) {
     const struct gt_learned *l = b->learned;
     float x[GT_LEARNED_MAX];
-    if (l == NULL || f->shape[GT_SHAPE_LEARNED] == 0)
+    if (!gt_learned_applies(b, f))
         return;
     gt_learned_inputs(x, b, f, p);
     const int trees =

@@ -5,6 +5,9 @@
  * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune predict
  * --learn` prints that file anew from the trials of a database. Pure, as the model is.
  *
+ * A family whose `shape` has the key `learned` loses it when its trees are learned anew, or
+ * they would not serve the points that it leaves out.
+ *
  * Trees mean nothing after a change of the questions below, of the costs (costs.h), of what
  * model.c computes, or of what a family derives: then they are learned anew.
  *
@@ -114,8 +117,12 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
 double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
                          double ns, double least_ns);
 
+/* Whether the trees of a bound point's kernels apply to it. The key `learned` of a family's
+ * `shape` is 0 for points that no trials taught yet. */
+bool gt_learned_applies(const struct gt_binding *b, const struct gt_facts *f);
+
 /* Multiplies a time that was computed by what trials of like points have taught, and writes
- * that factor to p->learned. Without trees the prediction stays. */
+ * that factor to p->learned. Where no trees apply, the prediction stays. */
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f);
 

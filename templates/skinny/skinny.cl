@@ -33,12 +33,13 @@
  * STAGES 1: no slabs, where W is contiguous along k. With very few rows of X hardly
  * anything is used twice, so each thread reads its vectors of W and X to registers, and no
  * thread waits for another before the sums. All U x R vectors of W of a turn are on their
- * way before the first is used.
+ * way before the first is used. Neighbouring threads are lanes of one group: they read
+ * neighbours in memory.
  *
  * SIDE   which side is short               STAGES slabs in shared memory; 1: none
  * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
  * V VX   elements in a copy of W, of X     MINB  blocks that must fit a multiprocessor
- * U      steps a slab                      SPLIT parts of k, a block each: up to 8 are a
+ * U      steps a slab, or a turn                     SPLIT parts of k, a block each: up to 8 are a
  *                                                cluster and add up in each other's shared
  *                                                memory (sm_90); others leave their sums in
  *                                                the workspace, and `reduce` adds them up
@@ -134,7 +135,8 @@ GT_INLINE void take(int whole, int v, gt_ab *to, const GT_GLOBAL gt_ab *from, in
     }
 }
 
-/* A thread's part of row s of X at k. A row past the edge is any other one. */
+/* A thread's part of row s of X at k. A row past the edge is the last one again. `whole`:
+ * all of it exists, and `left` is not read. */
 GT_INLINE void take_x(int whole, gt_ab to[KV], const GT_GLOBAL gt_ab *x, gt_long ldx,
                       int rows, int s, int k, int left) {
     const int row = S == 1 ? 0 : GT_MIN(s, rows - 1);
@@ -148,7 +150,8 @@ GT_INLINE void take_x(int whole, gt_ab to[KV], const GT_GLOBAL gt_ab *x, gt_long
 }
 
 /* acc += W X over `steps` steps of k without slabs; `left` of k exist. A row of W past the
- * edge is any other one: its sums are not stored. */
+ * edge is the last one again: its sums are not stored. `whole`: all exist, and `left` is not
+ * read. */
 GT_INLINE void stream(int steps, int whole, gt_acc acc[S * R], const GT_GLOBAL gt_ab *w,
                       gt_long ldw, int rows_w, int g, const GT_GLOBAL gt_ab *x, gt_long ldx,
                       int rows_x, int k, int left) {

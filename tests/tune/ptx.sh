@@ -66,6 +66,8 @@ l40s mma e5m2+e4m3=f16@fast 80x48x272
 rtx5090 mma f16=f32 65x131x70
 h200 skinny f32 5x130x70
 h200 skinny f32 2x64x300
+h200 skinny f32 1x64x300
+h200 skinny f32 64x1x300
 h200 block f32 65x132x72
 h200 bundle f64 10x10x100,batch=5
 a100 bundle bf16 16x16x16,batch=33

@@ -180,7 +180,7 @@ static bool break_family(const struct mutant *m, const char *dir) {
 
 /* ---- trying ---- */
 
-/* Of a mutant that names its own sizes nothing is left to say. */
+/* The sizes that a mutant's types and layout lack; "" when it names its own. */
 static const char *shape_of(const struct mutant *m) {
     const bool has_sizes = strchr(m->types, '-')[strlen("-nn")] == '-';
     const bool is_small =

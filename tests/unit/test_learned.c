@@ -49,6 +49,31 @@ static void test_a_walk(void **state) {
     assert_near(gt_learned_sum(node, 0, rows[0].x), 0);
 }
 
+/* Several trees are walked at once. Each is a chain of another length, whose leaves differ.
+ */
+static void test_a_walk_of_many(void **state) {
+    enum { TREES = 9 };
+    struct gt_learned_node node[TREES * GT_LEARNED_NODES] = {{0, 0, 0}};
+    (void)state;
+    for (int i = 0; i < TREES; i++) {
+        struct gt_learned_node *n = node + (size_t)i * GT_LEARNED_NODES;
+        const int deep = i * 5 % 7;
+        for (int j = 0; j < deep; j++) { /* x[0] <= j leads to a leaf */
+            n[2 * j] = (struct gt_learned_node){(float)j, 0, 2};
+            n[2 * j + 1] = (struct gt_learned_node){(float)(100 * i + j), -1, 0};
+        }
+        n[2 * deep] = (struct gt_learned_node){(float)(100 * i + 50), -1, 0};
+    }
+    for (int x = 0; x < 8; x++)
+        for (int trees = 0; trees <= TREES; trees++) {
+            const float asked[1] = {(float)x};
+            double sum = 0;
+            for (int i = 0; i < trees; i++)
+                sum += x < i * 5 % 7 ? 100 * i + x : 100 * i + 50;
+            assert_near(gt_learned_sum(node, trees, asked), sum);
+        }
+}
+
 /* A correction goes at most half of the way down to the bound. */
 static void test_a_factor(void **state) {
     const struct gt_learned_node half[GT_LEARNED_NODES] = {{(float)log(0.5), -1, 0}};
@@ -195,6 +220,34 @@ static void test_a_rough_forecast(void **state) {
     assert_true(fabs(factor[0] - factor[1]) > 1e-4);
 }
 
+/* Trees say nothing about the points that a family's `learned` leaves out. */
+static void test_points_without_trees(void **state) {
+    static const struct {
+        const char *point;
+        bool applies;
+    } rows[] = {{"SIDE=0 S=1 R=2 V=4 VX=4 U=2 STAGES=1 LANES=256 THREADS=256 MINB=1 SPLIT=1",
+                 false},
+                {"SIDE=0 S=1 R=2 V=4 VX=4 U=2 STAGES=3 LANES=256 THREADS=256 MINB=1 SPLIT=1",
+                 true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_prediction p;
+        struct gt_binding b;
+        struct gt_facts facts;
+        struct gt_point point;
+        gemmtune_problem problem;
+        assert_int_equal(gt_problem_from_name(&problem, "f32-nt-1x4096x4096", NULL),
+                         GEMMTUNE_OK);
+        assert_int_equal(gt_point_parse(&point, rows[i].point, NULL), GEMMTUNE_OK);
+        gt_bind_problem(&b, gt_families_find(families, "skinny"), &device, &problem);
+        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+        assert_true(gt_facts_of(&facts, &b, &device));
+        assert_int_equal(gt_learned_applies(&b, &facts), rows[i].applies);
+        assert_true(gt_model_predict(&p, &b, &device, NULL));
+        assert_int_equal(p.learned == 1, !rows[i].applies);
+    }
+}
+
 /* ---- learning ---- */
 
 /* The value of EN in the point whose computed time is least. */
@@ -324,11 +377,13 @@ static void test_learning(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_walk),
+        cmocka_unit_test(test_a_walk_of_many),
         cmocka_unit_test(test_a_factor),
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_the_shipped_trees),
         cmocka_unit_test(test_what_is_not_known),
         cmocka_unit_test(test_a_rough_forecast),
+        cmocka_unit_test(test_points_without_trees),
         cmocka_unit_test(test_learning),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -34,6 +34,10 @@ static const struct small smalls[] = {
     {113, 97, 257, 4, 0, 0.5, 0, UNIFORM, false},
     {64, 1, 1204, 1, 0, 1, 0, WHOLE, true},
     {1, 301, 33, 4, 2, 0, 1.5, WHOLE, false},
+    /* Kernels for a single row or column may refuse all others. So these have all that the
+     * others have together: ragged tiles, several turns of k and a tail, alpha and beta. */
+    {1, 131, 4129, 4, 2, 1.5, -0.5, WHOLE, false},
+    {131, 1, 4129, 4, 2, -1, 2, UNIFORM, false},
     /* Tiles of rows and columns below GT_DATA_NEAR are computed by residues. Tiles of those
      * from GT_DATA_NEAR on need the plain kernel: the sums of their residues are wrong.
      * With wide exponents in A alone, 15 moduli would be right. For this k the promise

@@ -8,7 +8,7 @@
 #include "tuner/lab/lists.h"
 
 enum {
-    GT_LAB_SMALLS = 16, /* cases of other shapes, for all problems of the same types */
+    GT_LAB_SMALLS = 18, /* cases of other shapes, for all problems of the same types */
     GT_LAB_OWNS = 4,    /* cases of a batch's own shape, for kernels that have no other */
     GT_LAB_LISTED = GT_LAB_SMALLS + GT_LAB_OWNS,
     GT_LAB_OWN_SIDE_MAX = 64, /* the longest side of a batch that has such cases */

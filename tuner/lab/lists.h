@@ -34,8 +34,8 @@ static inline int64_t gt_order_at(struct gt_order o, int64_t z, int64_t count) {
  * in common with `count`. */
 struct gt_order gt_order_back(struct gt_order o, int64_t count);
 
-/* The orders of a batch: which matrix of A and of B the product has whose C is at a place
- * in memory. All are z where matrices lie at strides. */
+/* The orders of a batch. `a` and `b` say which matrix of A and of B belongs to the C at a
+ * place. Where matrices lie at strides, each order leads from z to z. */
 struct gt_orders {
     struct gt_order a, b;  /* from a place in C's memory */
     struct gt_order place; /* from a product to its place in C's memory */
