@@ -39,7 +39,7 @@
  * SIDE   which side is short               STAGES slabs in shared memory; 1: none
  * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
  * V VX   elements in a copy of W, of X     MINB  blocks that must fit a multiprocessor
- * U      steps a slab, or a turn                     SPLIT parts of k, a block each: up to 8 are a
+ * U      steps a slab or turn      SPLIT parts of k, a block each: up to 8 are a
  *                                                cluster and add up in each other's shared
  *                                                memory (sm_90); others leave their sums in
  *                                                the workspace, and `reduce` adds them up
@@ -150,8 +150,8 @@ GT_INLINE void take_x(int whole, gt_ab to[KV], const GT_GLOBAL gt_ab *x, gt_long
 }
 
 /* acc += W X over `steps` steps of k without slabs; `left` of k exist. A row of W past the
- * edge is the last one again: its sums are not stored. `whole`: all exist, and `left` is not
- * read. */
+ * edge is the last one again: its sums are not stored. `whole`: all exist, and `left` is
+ * not read. */
 GT_INLINE void stream(int steps, int whole, gt_acc acc[S * R], const GT_GLOBAL gt_ab *w,
                       gt_long ldw, int rows_w, int g, const GT_GLOBAL gt_ab *x, gt_long ldx,
                       int rows_x, int k, int left) {

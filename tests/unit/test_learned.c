@@ -225,10 +225,11 @@ static void test_points_without_trees(void **state) {
     static const struct {
         const char *point;
         bool applies;
-    } rows[] = {{"SIDE=0 S=1 R=2 V=4 VX=4 U=2 STAGES=1 LANES=256 THREADS=256 MINB=1 SPLIT=1",
-                 false},
-                {"SIDE=0 S=1 R=2 V=4 VX=4 U=2 STAGES=3 LANES=256 THREADS=256 MINB=1 SPLIT=1",
-                 true}};
+    } rows[] = {
+        {"STAGES=1 LANES=256 SIDE=0 S=1 R=2 V=4 VX=4 U=2 MINB=1 SPLIT=1 THREADS=256",
+         false},
+        {"STAGES=3 LANES=256 SIDE=0 S=1 R=2 V=4 VX=4 U=2 MINB=1 SPLIT=1 THREADS=256", true},
+    };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_prediction p;
