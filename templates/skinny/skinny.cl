@@ -39,7 +39,7 @@
  * SIDE   which side is short               STAGES slabs in shared memory; 1: none
  * S R    rows of X, of W of a thread       LANES THREADS  threads a group, a block
  * V VX   elements in a copy of W, of X     MINB  blocks that must fit a multiprocessor
- * U      steps a slab or turn      SPLIT parts of k, a block each: up to 8 are a
+ * U      steps a slab or turn              SPLIT parts of k, a block each: up to 8 are a
  *                                                cluster and add up in each other's shared
  *                                                memory (sm_90); others leave their sums in
  *                                                the workspace, and `reduce` adds them up
