@@ -97,6 +97,8 @@ struct gt_case_spec {
     /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
     bool rounds_sum;
     enum gt_spread spread; /* of the rows of groups or products */
+    /* A listed case that is only for kernels which accept few of those before it. */
+    bool stands_in;
 };
 
 /* EDEVICE when host and device compute different references: the device cannot be trusted.
