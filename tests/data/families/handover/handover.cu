@@ -7,7 +7,7 @@
  */
 enum { STAGES = GT_STAGES, LANES = 32 };
 
-/* What a warp does when it has done its part of a stage. */
+/* Tells the other warp, which waits at `barrier`, that this warp is done with a stage. */
 GT_INLINE void tell(int barrier) {
     gt_warp_barrier();
     if (GT_THREAD_X % LANES == 0)
