@@ -120,25 +120,24 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
     return b->epilogue == NULL && plain_product_teaches(b, d);
 }
 
-const struct gt_learned *gt_learned_of(const struct gt_binding *b,
-                                       const struct gt_device *d) {
-    const bool taught = plain_product_teaches(b, d);
-    for (size_t i = 0; taught && i < sizeof learned_h200 / sizeof *learned_h200; i++)
-        if (strcmp(learned_h200[i].family, b->family->name) == 0 &&
-            has_names(b->family, learned_h200[i].names))
+const struct gt_learned *gt_learned_shipped(const struct gt_family *f) {
+    for (size_t i = 0; i < sizeof learned_h200 / sizeof *learned_h200; i++)
+        if (strcmp(learned_h200[i].family, f->name) == 0 &&
+            has_names(f, learned_h200[i].names))
             return &learned_h200[i];
     return NULL;
 }
 
-bool gt_learned_applies(const struct gt_binding *b, const struct gt_facts *f) {
-    return b->learned != NULL && f->shape[GT_SHAPE_LEARNED] != 0;
+const struct gt_learned *gt_learned_of(const struct gt_binding *b,
+                                       const struct gt_device *d) {
+    return plain_product_teaches(b, d) ? gt_learned_shipped(b->family) : NULL;
 }
 
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f) {
     const struct gt_learned *l = b->learned;
     float x[GT_LEARNED_MAX];
-    if (!gt_learned_applies(b, f))
+    if (l == NULL)
         return;
     gt_learned_inputs(x, b, f, p);
     const int trees =

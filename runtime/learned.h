@@ -2,11 +2,9 @@
 /*
  * learned.h - what the model's computation leaves out, learned from trials: for each family
  * an ensemble of small regression trees, whose sum is the expected logarithm of measured
- * over predicted time. The trees of an H200 are in learned_h200.inc. `gemmtune predict
- * --learn` prints that file anew from the trials of a database. Pure, as the model is.
- *
- * A family whose `shape` has the key `learned` loses it when its trees are learned anew, or
- * they would not serve the points that it leaves out.
+ * over predicted time. The trees of an H200 are in learned_h200.inc. From the trials of a
+ * database `gemmtune predict --learn` prints that file anew, and `--learn-more` with more
+ * trees behind those that it has. Pure, as the model is.
  *
  * Trees mean nothing after a change of the questions below, of the costs (costs.h), of what
  * model.c computes, or of what a family derives: then they are learned anew.
@@ -101,6 +99,9 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
 const struct gt_learned *gt_learned_of(const struct gt_binding *b,
                                        const struct gt_device *d);
 
+/* The trees that are shipped for the family as it is, or NULL. */
+const struct gt_learned *gt_learned_shipped(const struct gt_family *f);
+
 /* How many things a family's trees may ask about. */
 int gt_learned_input_count(const struct gt_family *f);
 
@@ -116,10 +117,6 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
  * time at most half of the way (of the logarithm) down to its lower bound. */
 double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
                          double ns, double least_ns);
-
-/* Whether the trees of a bound point's kernels apply to it. The key `learned` of a family's
- * `shape` is 0 for points that no trials taught yet. */
-bool gt_learned_applies(const struct gt_binding *b, const struct gt_facts *f);
 
 /* Multiplies a time that was computed by what trials of like points have taught, and writes
  * that factor to p->learned. Where no trees apply, the prediction stays. */

@@ -34,6 +34,7 @@ expect "predict --check with a problem" 2 'takes no problems' predict "$p" --che
 expect "predict --check --fit" 2 'exclude each other' predict --check --fit
 expect "predict --fit --csv" 2 'exclude each other' predict --fit --csv
 expect "predict --fit --learn" 2 "exclude each other" predict --fit --learn
+expect "predict --learn --learn-more" 2 "exclude each other" predict --learn --learn-more
 expect "predict --learn --csv" 2 "exclude each other" predict --learn --csv
 try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/h200.db"
 expect "predict --learn prints the file" 0 '^static const struct gt_learned learned_h200\[\] = {$' \
@@ -41,6 +42,7 @@ expect "predict --learn prints the file" 0 '^static const struct gt_learned lear
 # Records alone say nothing about a choice, so no problem is held out.
 expect "predict --learn --json" 0 '^{"trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \
     predict --learn --json --db "$work/h200.db"
+expect "predict --learn-more without trials" 1 'no family has 4000 trials' predict --learn-more --db "$work/h200.db"
 expect "predict --top 0" 2 'top' predict "$p" --top 0 --device-file "$card"
 
 # ---- descriptions ----

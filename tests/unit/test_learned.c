@@ -220,35 +220,6 @@ static void test_a_rough_forecast(void **state) {
     assert_true(fabs(factor[0] - factor[1]) > 1e-4);
 }
 
-/* Trees say nothing about the points that a family's `learned` leaves out. */
-static void test_points_without_trees(void **state) {
-    static const struct {
-        const char *point;
-        bool applies;
-    } rows[] = {
-        {"STAGES=1 LANES=256 SIDE=0 S=1 R=2 V=4 VX=4 U=2 MINB=1 SPLIT=1 THREADS=256",
-         false},
-        {"STAGES=3 LANES=256 SIDE=0 S=1 R=2 V=4 VX=4 U=2 MINB=1 SPLIT=1 THREADS=256", true},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct gt_prediction p;
-        struct gt_binding b;
-        struct gt_facts facts;
-        struct gt_point point;
-        gemmtune_problem problem;
-        assert_int_equal(gt_problem_from_name(&problem, "f32-nt-1x4096x4096", NULL),
-                         GEMMTUNE_OK);
-        assert_int_equal(gt_point_parse(&point, rows[i].point, NULL), GEMMTUNE_OK);
-        gt_bind_problem(&b, gt_families_find(families, "skinny"), &device, &problem);
-        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-        assert_true(gt_facts_of(&facts, &b, &device));
-        assert_int_equal(gt_learned_applies(&b, &facts), rows[i].applies);
-        assert_true(gt_model_predict(&p, &b, &device, NULL));
-        assert_int_equal(p.learned == 1, !rows[i].applies);
-    }
-}
-
 /* ---- learning ---- */
 
 /* The value of EN in the point whose computed time is least. */
@@ -328,6 +299,16 @@ static void check_json(const struct gt_learning *l, const struct gt_view *v) {
     assert_non_null(strstr(said, "f32, batches: on "));
 }
 
+/* Forgets trials until so many are left. */
+static void drop_rows(struct gt_view *v, size_t left) {
+    while (v->row_count > left) {
+        struct gt_view_row *last = &v->row[--v->row_count];
+        free(last->point);
+        free(last->error);
+        free(last->provenance);
+    }
+}
+
 static void test_learning(void **state) {
     struct gt_view v = {0};
     struct gt_learning l, again;
@@ -339,7 +320,7 @@ static void test_learning(void **state) {
                        k % 2 == 0 ? ",batch=3" : "");
         add_trials(&v, name);
     }
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", false, NULL), GEMMTUNE_OK);
     assert_int_equal(l.trials, v.row_count);
     assert_true(l.all.problems > 0 && l.all.problems < 40);
     assert_true(l.all.loss[0] > 0.5);
@@ -350,7 +331,8 @@ static void test_learning(void **state) {
     for (int batch = 0; batch < 2; batch++)
         assert_true(f32[batch].loss[0] > 0.5 && f32[batch].loss[1] < 0.05);
     check_json(&l, &v);
-    assert_int_equal(gt_predict_learn(&again, &v, families, "card", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_predict_learn(&again, &v, families, "card", false, NULL),
+                     GEMMTUNE_OK);
     const struct gt_learned_trees *one = learned_of(&l, "coalesced"),
                                   *other = learned_of(&again, "coalesced");
     assert_true(one->count > 0 && one->count == other->count);
@@ -362,15 +344,45 @@ static void test_learning(void **state) {
     assert_int_equal(learned_of(&l, "block")->count, 0); /* it has no trials */
     gt_learning_clear(&l);
     gt_learning_clear(&again);
-    assert_int_equal(gt_predict_learn(&l, &v, families, "other", NULL), GEMMTUNE_ENOTFOUND);
+    assert_int_equal(gt_predict_learn(&l, &v, families, "other", false, NULL),
+                     GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
-    while (v.row_count > 190) { /* too few */
-        struct gt_view_row *last = &v.row[--v.row_count];
-        free(last->point);
-        free(last->error);
-        free(last->provenance);
+    drop_rows(&v, 190); /* too few */
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", false, NULL),
+                     GEMMTUNE_ENOTFOUND);
+    gt_learning_clear(&l);
+    gt_view_clear(&v);
+}
+
+/* The shipped trees stay, and more behind them learn what these leave. */
+static void test_learning_more(void **state) {
+    struct gt_view v = {0};
+    struct gt_learning l;
+    (void)state;
+    make_device(&v, &device);
+    for (int k = 300; k < 420; k++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "f32-nn-1000x800x%d", k);
+        add_trials(&v, name);
     }
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL), GEMMTUNE_ENOTFOUND);
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", true, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < l.count; i++) {
+        const struct gt_learned_trees *now = &l.family[i];
+        const struct gt_learned *shipped = gt_learned_shipped(now->family);
+        const int had = shipped != NULL ? shipped->trees : 0;
+        const bool tried = strcmp(now->family->name, "coalesced") == 0;
+        assert_int_equal(now->shipped, had);
+        assert_true(tried ? now->count > had : now->count == had);
+        if (had > 0)
+            assert_memory_equal(now->node, shipped->node,
+                                (size_t)had * GT_LEARNED_NODES * sizeof *now->node);
+    }
+    assert_true(l.all.loss[0] > 0.5); /* the shipped trees expect something else */
+    assert_true(l.all.loss[1] < 0.05);
+    gt_learning_clear(&l);
+    drop_rows(&v, 3900); /* too few */
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", true, NULL),
+                     GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
     gt_view_clear(&v);
 }
@@ -384,8 +396,8 @@ int main(void) {
         cmocka_unit_test(test_the_shipped_trees),
         cmocka_unit_test(test_what_is_not_known),
         cmocka_unit_test(test_a_rough_forecast),
-        cmocka_unit_test(test_points_without_trees),
         cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_learning_more),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

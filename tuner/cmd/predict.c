@@ -16,7 +16,7 @@ struct values {
     const char *device, *device_file, *db;
     struct gt_texts families, templates;
     int64_t top;
-    bool check, fit, learn;
+    bool check, fit, learn, learn_more;
 };
 
 enum { TOP_MOST = 1000 };
@@ -34,6 +34,8 @@ static const struct gt_option options[] = {
      "fit the model's costs to the trials of the database", 0, 0},
     {"learn", 0, GT_OPT_FLAG, offsetof(struct values, learn), NULL,
      "learn the model's errors from the trials of the database", 0, 0},
+    {"learn-more", 0, GT_OPT_FLAG, offsetof(struct values, learn_more), NULL,
+     "learn the errors that the shipped trees leave, and keep these trees", 0, 0},
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
@@ -148,7 +150,8 @@ static const char *stored_work(const struct values *v, enum gt_predict_work *wor
         const char *option;
     } works[] = {[GT_PREDICT_CHECK] = {v->check, "check"},
                  [GT_PREDICT_FIT] = {v->fit, "fit"},
-                 [GT_PREDICT_LEARN] = {v->learn, "learn"}};
+                 [GT_PREDICT_LEARN] = {v->learn, "learn"},
+                 [GT_PREDICT_LEARN_MORE] = {v->learn_more, "learn-more"}};
     for (size_t i = 0; i < sizeof works / sizeof *works; i++)
         if (works[i].asked) {
             *work = (enum gt_predict_work)i;
@@ -158,9 +161,9 @@ static const char *stored_work(const struct values *v, enum gt_predict_work *wor
 }
 
 static int refuse(const struct values *v, const char *option) {
-    if (v->check + v->fit + v->learn > 1)
-        return gt_die(GT_EXIT_USAGE,
-                      "predict: --check, --fit and --learn exclude each other");
+    if (v->check + v->fit + v->learn + v->learn_more > 1)
+        return gt_die(GT_EXIT_USAGE, "predict: --check, --fit, --learn and --learn-more "
+                                     "exclude each other");
     if (option != NULL && !v->check && v->format.csv)
         return gt_die(GT_EXIT_USAGE, "predict: --%s and --csv exclude each other", option);
     return -1;

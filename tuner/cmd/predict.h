@@ -10,17 +10,27 @@
 #include "tuner/study/predict.h"
 
 /* What `predict` does with stored trials. */
-enum gt_predict_work { GT_PREDICT_CHECK, GT_PREDICT_FIT, GT_PREDICT_LEARN };
+enum gt_predict_work {
+    GT_PREDICT_CHECK,
+    GT_PREDICT_FIT,
+    GT_PREDICT_LEARN,
+    GT_PREDICT_LEARN_MORE
+};
 
-/* `predict --check`, `--fit` or `--learn`. `device` NULL means the database's only one. */
+/* `predict --check`, `--fit`, `--learn` or `--learn-more`. `device` NULL means the
+ * database's only one. */
 int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, enum gt_predict_work work,
                              const struct gt_format *format);
 
-/* Learns trees from the view's trials, and prints them as runtime/learned_h200.inc. */
+/* Learns trees from the view's trials, and prints them as runtime/learned_h200.inc: all
+ * anew, or more behind those that are shipped. */
 gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
                                  const struct gt_families *families,
                                  const struct gt_format *format, struct gt_err *err);
+gt_status gt_predict_learn_more_print(const struct gt_view *view, const char *key,
+                                      const struct gt_families *families,
+                                      const struct gt_format *format, struct gt_err *err);
 
 extern const struct gt_form gt_predict_check_form; /* the table of --check */
 

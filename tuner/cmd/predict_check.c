@@ -286,10 +286,11 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
                              const struct gt_format *format) {
     static gt_status (*const works[])(const struct gt_view *, const char *,
                                       const struct gt_families *, const struct gt_format *,
-                                      struct gt_err *) = {[GT_PREDICT_CHECK] = check,
-                                                          [GT_PREDICT_FIT] = fit,
-                                                          [GT_PREDICT_LEARN] =
-                                                              gt_predict_learn_print};
+                                      struct gt_err *) = {
+        [GT_PREDICT_CHECK] = check,
+        [GT_PREDICT_FIT] = fit,
+        [GT_PREDICT_LEARN] = gt_predict_learn_print,
+        [GT_PREDICT_LEARN_MORE] = gt_predict_learn_more_print};
     struct gt_db *db = NULL;
     struct gt_view view = {0};
     const char *key;
@@ -299,7 +300,7 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
         return code;
     if (db == NULL)
         return GT_EXIT_FAILURE; /* the reason was printed before */
-    gt_status status = read_trials(&view, &key, db, device, work == GT_PREDICT_LEARN, &err);
+    gt_status status = read_trials(&view, &key, db, device, work >= GT_PREDICT_LEARN, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
         status = works[work](&view, key, families, format, &err);

@@ -90,35 +90,50 @@ static void print_json(const struct gt_learning *l) {
     (void)fputs("}\n", stdout);
 }
 
-static void print_held_out(const struct gt_held_out *h, const char *what) {
+static void print_held_out(const struct gt_held_out *h, const char *what, bool more) {
     if (h->problems > 0)
         (void)fprintf(stderr,
                       "gemmtune: %s: on %zu problems held out the least forecast loses "
-                      "%.1f %% (without trees %.1f %%)\n",
-                      what, h->problems, 100 * h->loss[1], 100 * h->loss[0]);
+                      "%.1f %% (%s %.1f %%)\n",
+                      what, h->problems, 100 * h->loss[1],
+                      more ? "with the shipped trees alone" : "without trees",
+                      100 * h->loss[0]);
 }
 
-static void print_losses(const struct gt_learning *l) {
+static void print_losses(const struct gt_learning *l, bool more) {
     static const char *const words[2] = {"", ", batches"};
     for (size_t t = 0; t < GT_DTYPES; t++)
         for (int batch = 0; batch < 2; batch++) {
             char what[GT_NAME_MAX];
             (void)snprintf(what, sizeof what, "%s%s", gt_dtype_at(t)->name, words[batch]);
-            print_held_out(&l->of[t][batch], what);
+            print_held_out(&l->of[t][batch], what, more);
         }
-    print_held_out(&l->all, "all");
+    print_held_out(&l->all, "all", more);
+}
+
+static gt_status print_learned(const struct gt_view *view, const char *key,
+                               const struct gt_families *families,
+                               const struct gt_format *format, bool more,
+                               struct gt_err *err) {
+    struct gt_learning l;
+    const gt_status status = gt_predict_learn(&l, view, families, key, more, err);
+    if (status == GEMMTUNE_OK) {
+        (format->json ? print_json : print_file)(&l);
+        (void)fprintf(stderr, "gemmtune: %zu trials and records teach\n", l.trials);
+        print_losses(&l, more);
+    }
+    gt_learning_clear(&l);
+    return status;
 }
 
 gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
                                  const struct gt_families *families,
                                  const struct gt_format *format, struct gt_err *err) {
-    struct gt_learning l;
-    const gt_status status = gt_predict_learn(&l, view, families, key, err);
-    if (status == GEMMTUNE_OK) {
-        (format->json ? print_json : print_file)(&l);
-        (void)fprintf(stderr, "gemmtune: %zu trials and records teach\n", l.trials);
-        print_losses(&l);
-    }
-    gt_learning_clear(&l);
-    return status;
+    return print_learned(view, key, families, format, false, err);
+}
+
+gt_status gt_predict_learn_more_print(const struct gt_view *view, const char *key,
+                                      const struct gt_families *families,
+                                      const struct gt_format *format, struct gt_err *err) {
+    return print_learned(view, key, families, format, true, err);
 }

@@ -61,7 +61,7 @@ static void predict(struct gt_model_trial *t, const struct gt_binding *b,
     t->can_teach = gt_learned_may(b, d);
     if (t->can_teach)
         gt_learned_inputs(t->x, b, &t->facts, &p);
-    if (gt_learned_applies(b, &t->facts))
+    if (b->learned != NULL)
         t->learned =
             gt_learned_factor(b->learned->node, b->learned->trees, t->x, p.ns, p.least_ns);
 }

@@ -122,12 +122,13 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
 
 struct gt_learned_trees {
     const struct gt_family *family; /* of the families given */
+    int shipped;                    /* trees that were not learned here, the first */
     int count;                      /* trees; 0: there were too few trials */
     struct gt_learned_node *node;
 };
 
 /* The loss on problems held out when the trial with the least forecast is taken, in the
- * geometric mean: without trees [0], and with trees that did not see them [1]. */
+ * geometric mean: without what is learned [0], and with trees that did not see them [1]. */
 struct gt_held_out {
     size_t problems;
     double loss[2];
@@ -143,11 +144,12 @@ struct gt_learning {
 };
 
 /* Learns the trees of learned.h from the view's correct trials of the device, and from the
- * records of problems without trials. ENOTFOUND when there are none, or too few. Call
- * gt_learning_clear in any case. */
+ * records of problems without trials. With `more` the shipped trees stay, and more trees
+ * learn the errors that those leave: the trials that taught them are not needed. ENOTFOUND
+ * when there are no trials, or too few. Call gt_learning_clear in any case. */
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           struct gt_err *err);
+                           bool more, struct gt_err *err);
 void gt_learning_clear(struct gt_learning *l);
 
 /* Spearman's rank correlation. Equal values share their mean rank; 0 when all are equal.

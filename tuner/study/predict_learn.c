@@ -18,29 +18,34 @@
 #include <string.h>
 
 enum {
-    /* Trees of a family: so many as its trials allow, between these numbers. */
-    TRIALS_PER_TREE = 8,
-    TREES_MIN = 200,
-    TREES_MAX = 800,
-    CUTS_MAX = 63,   /* places where a question may divide the trials */
-    ROWS_MIN = 20,   /* trials of a leaf */
-    FAMILY_MIN = 200 /* trials of a family that gets trees */
+    TRIALS_PER_TREE = 8, /* a family gets so many trees as its trials allow */
+    CUTS_MAX = 63,       /* places where a question may divide the trials */
+    ROWS_MIN = 20        /* trials of a leaf */
 };
 /* docs/notes/model.md says what other values did. */
 static const double learning_rate = 0.08; /* the part that a tree counts */
 static const double rows_seen = 0.7;      /* of the trials, by a tree */
 static const double inputs_seen = 0.5;    /* of the questions */
-/* Regularisation: trials that say "no error", added to each leaf. */
-static const double lambda = 1;
-static const double error_most = 1.5; /* larger errors of a logarithm count as this */
-/* The trials of a problem have the weight 1 together, the records of one this weight: they
- * are fast kernels only. */
-static const double record_weight = 0.25;
+static const double error_most = 1.5;     /* larger errors of a logarithm count as this */
+
+struct way {
+    size_t trials;      /* of a family that gets trees */
+    size_t least, most; /* trees of a family */
+    double lambda;      /* regularisation: trials that say "no error", added to each leaf */
+    /* The trials of a problem have the weight 1 together, the records of one this weight:
+     * they are fast kernels only. */
+    double record_weight;
+};
+/* Shipped trees have learned from the records before. What they leave is small: few trials
+ * teach chance. */
+static const struct way all_anew = {200, 200, 800, 1, 0.25},
+                        behind_shipped = {4000, 200, 200, 3, 0.1};
 
 /* The trials of a family. Input i of trial t is x[t][i]; bin[t * inputs + i] cuts of it are
  * less. */
 struct lesson {
-    size_t rows;
+    size_t rows, records; /* trials and records, and the records among them */
+    double lambda;
     int inputs;
     const float **x;
     uint8_t *bin;
@@ -105,8 +110,8 @@ struct leaf {
     int left, right;      /* the leaves that it was split into; 0: it is a leaf */
 };
 
-static double worth(double error, double weight) {
-    return error * error / (weight + lambda);
+static double worth(const struct lesson *l, double error, double weight) {
+    return error * error / (weight + l->lambda);
 }
 
 /* Tries all cuts of one input. */
@@ -130,9 +135,9 @@ static void try_input(const struct lesson *l, struct leaf *leaf, int input) {
         rows += bins[b].rows;
         if (rows < ROWS_MIN || leaf->end - leaf->begin - rows < ROWS_MIN)
             continue;
-        const double gain = worth(error, weight) +
-                            worth(leaf->error - error, leaf->weight - weight) -
-                            worth(leaf->error, leaf->weight);
+        const double gain = worth(l, error, weight) +
+                            worth(l, leaf->error - error, leaf->weight - weight) -
+                            worth(l, leaf->error, leaf->weight);
         if (gain > leaf->gain) {
             leaf->gain = gain;
             leaf->input = input;
@@ -184,7 +189,7 @@ static int write_nodes(struct gt_learned_node *to, const struct lesson *l,
     if (at->left == 0) {
         char text[32]; /* as it will be printed */
         (void)snprintf(text, sizeof text, "%.4f",
-                       learning_rate * at->error / (at->weight + lambda));
+                       learning_rate * at->error / (at->weight + l->lambda));
         *to = (struct gt_learned_node){strtof(text, NULL), -1, 0};
         return 1;
     }
@@ -219,9 +224,17 @@ static void grow(struct gt_learned_node *to, struct lesson *l) {
 
 /* ---- a family ---- */
 
+/* The error that the shipped trees leave; they may be NULL. */
+static double error_of(const struct gt_model_trial *t, const struct gt_learned *shipped) {
+    const double known =
+        shipped != NULL ? gt_learned_sum(shipped->node, shipped->trees, t->x) : 0;
+    return fmax(-error_most, fmin(error_most, log(t->ns / t->plain_ns) - known));
+}
+
 static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
                            const double *weight, const struct gt_family *family,
-                           bool held_out, struct gt_err *err) {
+                           const struct gt_learned *shipped, bool held_out,
+                           struct gt_err *err) {
     double sum = 0;
     l->x = calloc(all->count, sizeof *l->x);
     l->error = calloc(all->count, sizeof *l->error);
@@ -236,7 +249,8 @@ static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
         if (t->family != family || !t->can_teach || (t->held_out && !held_out))
             continue;
         l->x[l->rows] = t->x;
-        l->error[l->rows] = fmax(-error_most, fmin(error_most, log(t->ns / t->plain_ns)));
+        l->error[l->rows] = error_of(t, shipped);
+        l->records += t->row->record;
         sum += l->weight[l->rows++] = weight[i];
     }
     for (size_t t = 0; t < l->rows; t++) /* one in the mean */
@@ -244,32 +258,54 @@ static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
     return GEMMTUNE_OK;
 }
 
+/* How many trees `rows` trials allow. */
+static int fair_trees(size_t rows, const struct way *way) {
+    const size_t fair = rows / TRIALS_PER_TREE;
+    return (int)(fair < way->least ? way->least : fair > way->most ? way->most : fair);
+}
+
+/* Grows trees behind those that `out` has, of which there will be `trees`. */
+static gt_status grow_trees(struct gt_learned_trees *out, struct lesson *l, int trees,
+                            struct gt_err *err) {
+    float *const sorted = calloc(l->rows, sizeof *sorted);
+    if (sorted == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int i = 0; i < l->inputs; i++) {
+        find_cuts(l, i, sorted);
+        find_bins(l, i);
+    }
+    for (; out->count < trees; out->count++)
+        grow(out->node + (size_t)out->count * GT_LEARNED_NODES, l);
+    free(sorted);
+    return GEMMTUNE_OK;
+}
+
 static gt_status learn_family(struct gt_learned_trees *out,
                               const struct gt_model_trials *all, const double *weight,
-                              const struct gt_family *family, bool held_out,
+                              const struct gt_family *family, bool more, bool held_out,
                               struct gt_err *err) {
-    struct lesson l = {.random = 1};
-    float *sorted = NULL;
-    gt_status status = take_rows(&l, all, weight, family, held_out, err);
-    const size_t fair = l.rows / TRIALS_PER_TREE;
-    const size_t trees = fair < TREES_MIN ? TREES_MIN : fair > TREES_MAX ? TREES_MAX : fair;
+    const struct gt_learned *const shipped = more ? gt_learned_shipped(family) : NULL;
+    const struct way *const way = shipped != NULL ? &behind_shipped : &all_anew;
+    struct lesson l = {.random = 1, .lambda = way->lambda};
+    gt_status status = take_rows(&l, all, weight, family, shipped, held_out, err);
     /* Without a third of the problems, a family that will have trees mostly has them. */
-    const size_t least = held_out ? FAMILY_MIN : FAMILY_MIN * 2 / 3;
-    out->family = family;
-    out->count = 0;
-    if (status == GEMMTUNE_OK && l.rows >= least) {
-        out->node = calloc(trees * GT_LEARNED_NODES, sizeof *out->node);
-        sorted = calloc(l.rows, sizeof *sorted);
-        if (out->node == NULL || sorted == NULL)
+    const size_t least = held_out ? way->trials : way->trials * 2 / 3;
+    const int had = shipped != NULL ? shipped->trees : 0;
+    const size_t rows = had > 0 ? l.rows - l.records : l.rows;
+    const int trees = had + (rows >= least ? fair_trees(rows, way) : 0);
+    *out = (struct gt_learned_trees){.family = family, .shipped = had};
+    if (status == GEMMTUNE_OK && trees > 0) {
+        out->node = calloc((size_t)trees * GT_LEARNED_NODES, sizeof *out->node);
+        if (out->node == NULL)
             status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        for (int i = 0; status == GEMMTUNE_OK && i < l.inputs; i++) {
-            find_cuts(&l, i, sorted);
-            find_bins(&l, i);
-        }
-        for (; status == GEMMTUNE_OK && (size_t)out->count < trees; out->count++)
-            grow(out->node + (size_t)out->count * GT_LEARNED_NODES, &l);
     }
-    free(sorted);
+    if (status == GEMMTUNE_OK && had > 0) {
+        memcpy(out->node, shipped->node,
+               (size_t)had * GT_LEARNED_NODES * sizeof *out->node);
+        out->count = had;
+    }
+    if (status == GEMMTUNE_OK && trees > had)
+        status = grow_trees(out, &l, trees, err);
     free_lesson(&l);
     return status;
 }
@@ -278,7 +314,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
 
 /* The square of (best time of the problem / time of the trial); each problem counts the
  * same. */
-static void weigh(double *weight, const struct gt_model_trials *all) {
+static void weigh(double *weight, const struct gt_model_trials *all, double record_weight) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double best = all->trial[i].ns, sum = 0;
         end = gt_model_trials_end(all, i);
@@ -299,27 +335,34 @@ static const struct gt_learned_trees *trees_of(const struct gt_learning *l,
     return NULL;
 }
 
-/* Takes the trial with the least forecast of trials [begin, end), without trees and with
- * them: writes its time over the best one. Kernels for comparison may be taken only with
- * their trees, as in a lookup. False when there is none to take. */
+/* The time that the first `count` of the family's trees forecast. */
+static double forecast_of(const struct gt_model_trial *t,
+                          const struct gt_learned_trees *trees, int count) {
+    return count == 0 ? t->plain_ns
+                      : t->plain_ns * gt_learned_factor(trees->node, count, t->x,
+                                                        t->plain_ns, t->least_ns);
+}
+
+/* Takes the trial with the least forecast of trials [begin, end), without what was learned
+ * and with it: writes its time over the best one. Kernels for comparison may be taken only
+ * with their trees, as in a lookup. False when there is none to take. */
 static bool choose(double loss[2], const struct gt_learning *l,
                    const struct gt_model_trials *all, size_t begin, size_t end) {
     double least[2] = {HUGE_VAL, HUGE_VAL}, best = HUGE_VAL;
     for (size_t i = begin; i < end; i++) {
         const struct gt_model_trial *t = &all->trial[i];
         const struct gt_learned_trees *trees = t->can_teach ? trees_of(l, t->family) : NULL;
-        const double factor = trees != NULL
-                                  ? gt_learned_factor(trees->node, trees->count, t->x,
-                                                      t->plain_ns, t->least_ns)
-                                  : 1;
-        const double forecast[2] = {t->plain_ns, t->plain_ns * factor};
+        const int count[2] = {trees != NULL ? trees->shipped : 0,
+                              trees != NULL ? trees->count : 0};
         best = fmin(best, t->ns);
-        for (int w = 0; w < 2; w++)
-            if ((t->family->role == GT_ROLE_NONE || (w == 1 && trees != NULL)) &&
-                t->plain_ns > 0 && forecast[w] < least[w]) {
-                least[w] = forecast[w];
+        for (int w = 0; w < 2; w++) {
+            const double forecast = forecast_of(t, trees, count[w]);
+            if ((t->family->role == GT_ROLE_NONE || count[w] > 0) && t->plain_ns > 0 &&
+                forecast < least[w]) {
+                least[w] = forecast;
                 loss[w] = t->ns;
             }
+        }
     }
     for (int w = 0; w < 2; w++)
         loss[w] /= best;
@@ -361,7 +404,7 @@ static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
 
 static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials *all,
                            const double *weight, const struct gt_families *families,
-                           bool held_out, struct gt_err *err) {
+                           bool more, bool held_out, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < out->count; i++)
         free(out->family[i].node);
@@ -369,20 +412,20 @@ static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials
     out->count = gt_families_count(families);
     for (size_t i = 0; i < out->count && status == GEMMTUNE_OK; i++)
         status = learn_family(&out->family[i], all, weight, gt_families_at(families, i),
-                              held_out, err);
+                              more, held_out, err);
     return status;
 }
 
 static bool has_trees(const struct gt_learning *l) {
     bool has = false;
     for (size_t i = 0; i < l->count; i++)
-        has |= l->family[i].count > 0;
+        has |= l->family[i].count > l->family[i].shipped;
     return has;
 }
 
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           struct gt_err *err) {
+                           bool more, struct gt_err *err) {
     struct gt_model_trials all;
     double *weight = NULL;
     memset(out, 0, sizeof *out);
@@ -398,18 +441,18 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
     else if ((weight = calloc(all.count, sizeof *weight)) == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
-        weigh(weight, &all);
-        status = learn_all(out, &all, weight, families, false, err);
+        weigh(weight, &all, (more ? behind_shipped : all_anew).record_weight);
+        status = learn_all(out, &all, weight, families, more, false, err);
     }
     if (status == GEMMTUNE_OK) {
         judge(out, &all);
-        status = learn_all(out, &all, weight, families, true, err);
+        status = learn_all(out, &all, weight, families, more, true, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
         status = gt_fail(err, GEMMTUNE_ENOTFOUND,
-                         "no family has %d trials on %s that teach: products and strided "
+                         "no family has %zu trials on %s that teach: products and strided "
                          "batches, on compute capability 9.0 with 100 units or more",
-                         FAMILY_MIN, device_key);
+                         (more ? behind_shipped : all_anew).trials, device_key);
     for (size_t i = 0; i < all.count; i++)
         out->trials += all.trial[i].can_teach;
     free(weight);
