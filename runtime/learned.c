@@ -3,7 +3,6 @@
 #include "runtime/learned.h"
 
 #include "runtime/family_inside.h"
-#include "runtime/learned_h200.inc"
 
 #include <math.h>
 #include <string.h>
@@ -121,10 +120,10 @@ bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
 }
 
 const struct gt_learned *gt_learned_shipped(const struct gt_family *f) {
-    for (size_t i = 0; i < sizeof learned_h200 / sizeof *learned_h200; i++)
-        if (strcmp(learned_h200[i].family, f->name) == 0 &&
-            has_names(f, learned_h200[i].names))
-            return &learned_h200[i];
+    for (size_t i = 0; i < gt_learned_h200_count; i++)
+        if (strcmp(gt_learned_h200[i].family, f->name) == 0 &&
+            has_names(f, gt_learned_h200[i].names))
+            return &gt_learned_h200[i];
     return NULL;
 }
 

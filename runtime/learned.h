@@ -2,7 +2,7 @@
 /*
  * learned.h - what the model's computation leaves out, learned from trials: for each family
  * an ensemble of small regression trees, whose sum is the expected logarithm of measured
- * over predicted time. The trees of an H200 are in learned_h200.inc. From the trials of a
+ * over predicted time. The trees of an H200 are in learned_h200.c. From the trials of a
  * database `gemmtune predict --learn` prints that file anew, and `--learn-more` with more
  * trees behind those that it has. Pure, as the model is.
  *
@@ -87,6 +87,9 @@ struct gt_learned {
     int trees;
     const struct gt_learned_node *node;
 };
+
+extern const struct gt_learned gt_learned_h200[]; /* those that are shipped */
+extern const size_t gt_learned_h200_count;
 
 /* Whether trials of the bound problem teach: a product or a strided batch of at most 4e10
  * multiplications without an epilogue, by a built-in family, on GPUs of compute capability

@@ -37,7 +37,7 @@ expect "predict --fit --learn" 2 "exclude each other" predict --fit --learn
 expect "predict --learn --learn-more" 2 "exclude each other" predict --learn --learn-more
 expect "predict --learn --csv" 2 "exclude each other" predict --learn --csv
 try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/h200.db"
-expect "predict --learn prints the file" 0 '^static const struct gt_learned learned_h200\[\] = {$' \
+expect "predict --learn prints the file" 0 '^const struct gt_learned gt_learned_h200\[\] = {$' \
     predict --learn --db "$work/h200.db"
 # Records alone say nothing about a choice, so no problem is held out.
 expect "predict --learn --json" 0 '^{"trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \

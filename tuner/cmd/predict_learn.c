@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * predict_learn.c - `gemmtune predict --learn`: prints trees learned from trials, as the
- * file runtime/learned_h200.inc.
+ * file runtime/learned_h200.c.
  */
 #include "tuner/cmd/predict.h"
 
@@ -35,7 +35,8 @@ static void print_tree(const struct gt_learned_node *n) {
 static void print_file(const struct gt_learning *l) {
     const struct gt_learned_trees *t;
     (void)fputs("/* SPDX-License-Identifier: Apache-2.0 */\n"
-                "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n",
+                "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n"
+                "#include \"runtime/learned.h\"\n\n",
                 stdout);
     printf("_Static_assert(GT_LEARNED_COMMON == %d && GT_LEARNED_NODES == %d,\n"
            "               \"learn the trees anew\");\n",
@@ -46,7 +47,7 @@ static void print_file(const struct gt_learning *l) {
             print_tree(t->node + (size_t)j * GT_LEARNED_NODES);
         (void)fputs("};\n", stdout);
     }
-    (void)fputs("static const struct gt_learned learned_h200[] = {\n", stdout);
+    (void)fputs("const struct gt_learned gt_learned_h200[] = {\n", stdout);
     for (size_t i = 0; (t = next(l, &i)) != NULL;) {
         printf("    {\"%s\", \"", t->family->name);
         for (int j = 0; j < t->family->param_count; j++)
@@ -55,7 +56,10 @@ static void print_file(const struct gt_learning *l) {
             printf("%s ", t->family->symbols.name[t->family->derive[j].slot]);
         printf("\", %d, learned_%s},\n", t->count, t->family->name);
     }
-    (void)fputs("};\n", stdout);
+    (void)fputs("};\n"
+                "const size_t gt_learned_h200_count =\n"
+                "    sizeof gt_learned_h200 / sizeof *gt_learned_h200;\n",
+                stdout);
 }
 
 static void print_json_types(const struct gt_learning *l) {
