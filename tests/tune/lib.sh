@@ -71,13 +71,14 @@ use_fakes() {
     export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }
 
-share=${GT_SHARE:-} share=${share%%/*} items=0
+share=${GT_SHARE:-1/1} items=0
+shares=$((${share#*/} < 8 ? ${share#*/} : 8)) share=${share%/*}
 
 # is_mine: whether the next item of a test's list is to be tried: all are, but with GT_SHARE=I/N
-# only every fourth one, as of the long tests (Makefile).
+# only every eighth one, or every Nth where N is less.
 is_mine() {
     items=$((items + 1))
-    [ -z "$share" ] || [ $((items % 4)) -eq $((share % 4)) ]
+    [ $((items % shares)) -eq $((share % shares)) ]
 }
 
 # use_software_gpu: the fake driver with the interpreter of PTX behind it, and the NVRTC that FAKE_NVRTC_REAL
