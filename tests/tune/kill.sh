@@ -112,6 +112,8 @@ for signal in INT TERM USR1; do
     until_sql "$db" "SELECT 1 FROM trial t JOIN run r ON r.id = t.run
                      WHERE t.state = 'done' AND r.ended_ms IS NULL LIMIT 1"
     kill -s $signal $!
+    sleep 0.02
+    kill -s $signal $! 2>/dev/null # timeout(1) sends it twice
     wait $!
     is "stopped by SIG$signal" $? 75
     has "which says that it can go on" "$(cat "$TMPDIR/said")" "the same command goes on"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* session.c - see session.h. */
-#define _DEFAULT_SOURCE /* for realpath */
+#define _DEFAULT_SOURCE /* for realpath and NSIG */
 #include "tuner/cmd/session.h"
 
+#include "core/clock.h"
 #include "tuner/cmd/common.h"
 #include "tuner/base/cores.h"
 #include "tuner/rig/probe.h"
@@ -16,29 +17,43 @@ enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at 
 
 volatile int gt_session_stop;
 
-static void on_signal(int number) {
+/* timeout(1) sends its signal to the program and then to the group, which the program is
+ * in. */
+static const double one_signal = 1; /* seconds in which the same signal counts once */
+static double came[NSIG];           /* when each signal came first; 0: not yet */
+
+static void stop(int number) {
     (void)number;
     gt_session_stop = 1;
 }
 
-void gt_session_catch(void) {
-    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction a;
-        memset(&a, 0, sizeof a);
-        a.sa_handler = on_signal;
-        a.sa_flags = (int)SA_RESETHAND;
-        sigemptyset(&a.sa_mask);
-        (void)sigaction(signals[i], &a, NULL);
+static void stop_or_end(int number) {
+    const double now = gt_seconds();
+    gt_session_stop = 1;
+    if (came[number] <= 0) {
+        came[number] = now;
+    } else if (now - came[number] > one_signal) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
     }
 }
 
-void gt_session_obey(void) {
+static void handle(int number, void (*handler)(int)) {
     struct sigaction a;
     memset(&a, 0, sizeof a);
-    a.sa_handler = on_signal;
+    a.sa_handler = handler;
     sigemptyset(&a.sa_mask);
-    (void)sigaction(SIGTERM, &a, NULL);
+    (void)sigaction(number, &a, NULL);
+}
+
+void gt_session_catch(void) {
+    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        handle(signals[i], stop_or_end);
+}
+
+void gt_session_obey(void) {
+    handle(SIGTERM, stop);
 }
 
 /* One core is left to the device's own worker and to us. Where images cannot be kept,
