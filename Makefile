@@ -257,9 +257,10 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
-# The tests that need no device and little time: for sanitizers.
+# The tests that need no device and little time: for sanitizers. Without those of make and of a
+# script, which take a minute.
 check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
-	@$(RUN) $(CLI) $(UNIT)
+	@$(RUN) $(filter-out %/install.sh %/gpu_sanitize.sh,$(CLI)) $(UNIT)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
 check-threads: $(threaded) $(TOOLS)
 	@$(RUN) $(threaded)
