@@ -72,13 +72,13 @@ use_fakes() {
 }
 
 share=${GT_SHARE:-1/1} items=0
-shares=$((${share#*/} < 8 ? ${share#*/} : 8)) share=${share%/*}
+every_item=$((${share#*/} < 8 ? ${share#*/} : 8)) share=${share%/*}
 
 # is_mine: whether the next item of a test's list is to be tried: all are, but with GT_SHARE=I/N
-# only every eighth one, or every Nth where N is less.
+# only every eighth one, or every Nth where N is less than 8.
 is_mine() {
     items=$((items + 1))
-    [ $((items % shares)) -eq $((share % shares)) ]
+    [ $((items % every_item)) -eq $((share % every_item)) ]
 }
 
 # use_software_gpu: the fake driver with the interpreter of PTX behind it, and the NVRTC that FAKE_NVRTC_REAL
