@@ -81,12 +81,12 @@ LONG_ONLY := again agree bench crew epilogue evaluate fake_cuda faults finals fu
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
 named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
-# GT_SHARE=I/N: every fourth one, so that four of I in a row run them all.
-quarter = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
-              sed -n $$(($${i%%/*} % 4 + 1))~4p),$1)
-# These tests take their items by I / 4. By I, a test would take the same ones whenever it is run.
-LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 4))/$$(($${i##*/} / 4))))
-LONG  := $(call quarter,$(call named,$(LONG_REST) $(LONG_ONLY)))
+# GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all. N is a multiple of 8.
+eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
+              sed -n $$(($${i%%/*} % 8 + 1))~8p),$1)
+# These tests take their items by I / 8. By I, a test would take the same ones whenever it is run.
+LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
+LONG  := $(call eighth,$(call named,$(LONG_REST) $(LONG_ONLY)))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
 
