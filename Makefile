@@ -16,7 +16,8 @@
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target
-#   GT_SHARE=I/N    of the longest lists of tests, every Nth item from item I on
+#   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the long tests, a sixteenth
+#                   of a script's items, every Nth item of a program's; N is a multiple of 8
 #   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
@@ -81,7 +82,12 @@ LONG_ONLY := again agree bench crew epilogue evaluate fake_cuda faults finals fu
 # and of these it does a part.
 LONG_REST := kill slurm test_library test_mutants
 named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
-# GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all. N is a multiple of 8.
+# GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
+ifdef GT_SHARE
+ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
+$(error GT_SHARE=I/N: N is a multiple of 8)
+endif
+endif
 eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
               sed -n $$(($${i%%/*} % 8 + 1))~8p),$1)
 # These tests take their items by I / 8. By I, a test would take the same ones whenever it is run.
@@ -257,8 +263,8 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(TOOLS)
 	@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
 	@$(RUN) $(CLI)
-# The tests that need no device and little time: for sanitizers. Without those of make and of a
-# script, which take a minute.
+# The tests that need no device and little time: for sanitizers. It leaves out install.sh and
+# gpu_sanitize.sh, which take a minute and try no C.
 check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
 	@$(RUN) $(filter-out %/install.sh %/gpu_sanitize.sh,$(CLI)) $(UNIT)
 threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))

@@ -22,7 +22,9 @@ struct gt_tiling {
     gemmtune_dtype type;
     int64_t inner, outer; /* elements a row; rows */
     int64_t stride;       /* bytes from a row to the next */
-    int64_t box[2];       /* elements a row, rows */
+    int64_t planes;  /* matrices of these rows; 0: one matrix, which has no third side */
+    int64_t plane;   /* bytes from a plane to the next */
+    int64_t box[2];  /* elements a row, rows */
     int64_t swizzle; /* bytes within which pieces of a box's row are permuted; 0: none */
 };
 

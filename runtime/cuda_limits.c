@@ -81,6 +81,8 @@ gt_status gt_cuda_check_map(const struct gt_tiling *t, int64_t at, struct gt_err
         {"inner", t->inner, 0, MAP_SIDE_MAX},
         {"outer", t->outer, 0, MAP_SIDE_MAX},
         {"stride", t->stride, 0, MAP_STRIDE_MAX},
+        {"planes", t->planes, 0, MAP_SIDE_MAX},
+        {"stride of planes", t->plane, 0, MAP_STRIDE_MAX},
         {"inner side of the box", t->box[0], 1, MAP_BOX_MAX},
         {"outer side of the box", t->box[1], 1, MAP_BOX_MAX},
     };

@@ -36,15 +36,15 @@ static gt_status refit(struct gt_fit *out, const struct gt_loaded *l,
     return gt_fit_values(out, f, &l->gpu->device, p, GT_VECTOR_BYTES, values, err);
 }
 
-/* An image that was made for one problem has that problem's derived names in it. */
+/* An image has derived names of its problem in it. */
 static gt_status check_derived(const struct gt_fit *fit, const struct gt_loaded *l,
                                struct gt_err *err) {
     const struct gt_family *f = fit->binding.family;
     if (fit->binding.slot_rows != l->fit.binding.slot_rows)
         return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for slots of other rows");
-    for (int i = 0; f->per_problem && i < f->derive_count; i++) {
+    for (int i = 0; i < f->derive_count; i++) {
         const int slot = f->derive[i].slot;
-        if (fit->binding.value[slot] != l->fit.binding.value[slot])
+        if (f->derive[i].in_image && fit->binding.value[slot] != l->fit.binding.value[slot])
             return gt_fail(err, GEMMTUNE_EINVAL, "the kernel is for another %s",
                            f->symbols.name[slot]);
     }

@@ -9,8 +9,8 @@
  *
  * docs/templates.md lists the names that expressions may use, besides the family's own
  * parameters and derived names. One built kernel serves many problems. So "require",
- * "align", a pass's "when", "walk" and a tensor map's "of", "box" and "swizzle" use neither
- * the problem's names nor names derived from them.
+ * "align", a pass's "when", "walk" and a tensor map's "of", "box", "swizzle" and "planes"
+ * use neither the problem's names nor names derived from them.
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -69,6 +69,7 @@ struct gt_derived {
     struct gt_expr *expr;
     bool of_problem; /* whether it uses numbers of the problem */
     bool in_source;  /* uses none of those but M, N and K, so kernels can compute it */
+    bool in_image;   /* its value is a number in the source: another value, another image */
 };
 
 /* An integer macro of a part of templates/common/, as a name with one value. */
@@ -96,6 +97,7 @@ struct gt_map {
     } base[GT_MAP_BASES];
     struct gt_expr *at; /* bytes into it */
     struct gt_expr *inner, *outer, *stride, *box[2], *swizzle;
+    struct gt_expr *planes; /* of the image; not 0: in a batch each matrix is a plane */
 };
 
 /*
@@ -278,7 +280,7 @@ struct gt_binding {
     int64_t walks;     /* rows of a tile when one launch has all products' tiles; else 0 */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
-    bool few_trees; /* only the first GT_LEARNED_ROUGH trees correct; else all do */
+    bool few_trees; /* only the trees of a rough forecast correct; else all do */
     int64_t value[GT_SYMBOLS_MAX];
 };
 

@@ -2,13 +2,19 @@
 /* family_expr.c - expressions in space.json, and the names that they may use. */
 #include "runtime/family_inside.h"
 
-const char *gt_problem_name_in(const struct gt_family *f, const struct gt_expr *e) {
+const char *gt_name_beyond(enum gt_scope scope, const struct gt_family *f,
+                           const struct gt_expr *e) {
+    if (scope == GT_OF_PROBLEM)
+        return NULL;
     for (int i = 0; i < GT_BUILTIN_COUNT; i++)
         if (gt_builtins[i].macro == NULL && gt_expr_uses(e, i))
             return gt_builtins[i].name;
-    for (int i = 0; i < f->derive_count; i++)
-        if (f->derive[i].of_problem && gt_expr_uses(e, f->derive[i].slot))
-            return f->symbols.name[f->derive[i].slot];
+    for (int i = 0; i < f->derive_count; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        const bool fits = !d->of_problem || (scope == GT_OF_IMAGE && d->in_image);
+        if (!fits && gt_expr_uses(e, d->slot))
+            return f->symbols.name[d->slot];
+    }
     return NULL;
 }
 
@@ -22,11 +28,11 @@ gt_status gt_read_expr(struct gt_expr **out, const struct gt_family *f, struct g
     status = gt_expr_parse(out, text, &f->symbols, &why);
     if (status != GEMMTUNE_OK)
         return gt_json_fail_because(n, status, &why, err);
-    const char *own = scope == GT_OF_POINT ? gt_problem_name_in(f, *out) : NULL;
+    const char *own = gt_name_beyond(scope, f, *out);
     return own == NULL ? GEMMTUNE_OK
                        : gt_json_fail(n, err,
                                       "%s belongs to one problem; require, align, when, "
-                                      "walk, of, box and swizzle may not use it",
+                                      "walk, of, box, swizzle and planes may not use it",
                                       own);
 }
 

@@ -120,11 +120,13 @@ gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *
 /* The names that an expression may use. */
 enum gt_scope {
     GT_OF_POINT,  /* device, types, layout, point: the value holds for every problem */
+    GT_OF_IMAGE,  /* also derived names that are numbers in the source */
     GT_OF_PROBLEM /* also the problem's sizes and alignment */
 };
 
-/* The first name in e that belongs to one problem; NULL when there is none. */
-const char *gt_problem_name_in(const struct gt_family *f, const struct gt_expr *e);
+/* The first name in e that has no place in the scope; NULL when there is none. */
+const char *gt_name_beyond(enum gt_scope scope, const struct gt_family *f,
+                           const struct gt_expr *e);
 gt_status gt_read_expr(struct gt_expr **out, const struct gt_family *f, struct gt_node n,
                        enum gt_scope scope, struct gt_err *err);
 /* An optional expression; `preset` when it is absent. */
@@ -152,6 +154,7 @@ gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err);
 
 /* ---- family_source.c ---- */

@@ -148,8 +148,8 @@ static gt_status parse_box(struct gt_map *map, const struct gt_family *f, struct
 
 static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct gt_node n,
                            struct gt_err *err) {
-    static const char *const keys[] = {"of",     "at",  "inner",   "outer",
-                                       "stride", "box", "swizzle", NULL};
+    static const char *const keys[] = {"of",  "at",      "inner",  "outer", "stride",
+                                       "box", "swizzle", "planes", NULL};
     const struct {
         const char *key;
         struct gt_expr **expr;
@@ -174,6 +174,9 @@ static gt_status parse_map(struct gt_map *map, const struct gt_family *f, struct
     if (status == GEMMTUNE_OK)
         status = gt_read_or(&map->swizzle, "0", f, gt_json_member(n, "swizzle"),
                             GT_OF_POINT, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            gt_read_or(&map->planes, "0", f, gt_json_member(n, "planes"), GT_OF_IMAGE, err);
     return status;
 }
 

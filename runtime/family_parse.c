@@ -312,11 +312,12 @@ static const struct section {
     {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
     {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
     {"adapt", gt_parse_adapt, true},      {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},    {"require", gt_parse_require, true},
-    {"accept", gt_parse_accept, true},    {"align", gt_parse_align, true},
-    {"before", gt_parse_before, true},    {"launch", gt_parse_launch, false},
-    {"after", gt_parse_after, true},      {"shape", gt_parse_shape, true},
-    {"tensor_maps", gt_parse_maps, true}, {"args", parse_args, false},
+    {"derive", gt_parse_derive, true},    {"variants", gt_parse_variants, true},
+    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
+    {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
@@ -436,6 +437,7 @@ static void clear_map(struct gt_map *map) {
     gt_expr_destroy(map->inner);
     gt_expr_destroy(map->outer);
     gt_expr_destroy(map->swizzle);
+    gt_expr_destroy(map->planes);
     gt_expr_destroy(map->stride);
     for (int i = 0; i < GT_BACKENDS; i++)
         gt_expr_destroy(map->box[i]);

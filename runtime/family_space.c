@@ -221,9 +221,28 @@ gt_status gt_parse_derive(struct gt_family *f, struct gt_node n, struct gt_err *
         if (status == GEMMTUNE_OK)
             status = add_name(&d->slot, f, gt_json_at(n, i), err);
         if (status == GEMMTUNE_OK) {
-            d->of_problem = gt_problem_name_in(f, d->expr) != NULL;
+            d->of_problem = gt_name_beyond(GT_OF_POINT, f, d->expr) != NULL;
             d->in_source = in_source(f, d->expr);
+            d->in_image = !d->of_problem || f->per_problem;
         }
+    }
+    return status;
+}
+
+gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_RULES_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const char *name = NULL;
+        status = gt_json_string(&name, gt_json_at(n, i), err);
+        int at = status == GEMMTUNE_OK ? f->derive_count - 1 : -1;
+        while (at >= 0 && strcmp(f->symbols.name[f->derive[at].slot], name) != 0)
+            at--;
+        if (status == GEMMTUNE_OK && at < 0)
+            return gt_json_fail(gt_json_at(n, i), err, "%s is no derived name", name);
+        if (at >= 0)
+            f->derive[at].in_image = true;
     }
     return status;
 }

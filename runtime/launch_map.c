@@ -27,20 +27,32 @@ static gt_status check_map(const struct gt_tiling *tiling, int64_t at,
                : gt_fail(err, GEMMTUNE_EINVAL, "this backend has no tensor maps");
 }
 
-/* In a batch a map has the matrices of all products, one below the other. So a stride must
- * be whole rows. Slots of rows begin at rows of A and C. */
-static gt_status cover_batch(struct gt_tiling *t, gt_arg base, const struct gt_binding *b,
-                             struct gt_err *err) {
+/* Each matrix of a batch is a plane. One that serves all products is the only plane. */
+static void stack_batch(struct gt_tiling *t, int64_t batch, int64_t stride) {
+    t->planes = stride == 0 ? 1 : batch;
+    t->plane = stride == 0 ? t->stride : stride * (int64_t)gt_type_size(t->type);
+}
+
+/* In a batch a map has the matrices of all products. They are planes, or else they lie one
+ * below the other: then a stride must be whole rows. Slots of rows begin at rows of A and
+ * C. */
+static gt_status cover_batch(struct gt_tiling *t, gt_arg base, bool has_planes,
+                             const struct gt_binding *b, struct gt_err *err) {
     const int i = base == GT_ARG_A ? 0 : base == GT_ARG_B ? 1 : 2;
     const int64_t ld = b->value[GT_IN_LDA + i], stride = b->stride[i];
     if (!b->is_batch || (base != GT_ARG_A && base != GT_ARG_B && base != GT_ARG_C))
         return GEMMTUNE_OK;
+    const bool has_slots = base != GT_ARG_B && b->slot_rows > 0;
+    if (base == GT_ARG_A && has_slots && b->value[GT_IN_TA] != 0)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the rows of A are columns as it is stored");
+    if (has_planes && !has_slots) {
+        stack_batch(t, b->batch, stride);
+        return GEMMTUNE_OK;
+    }
     if (stride % ld != 0)
         return gt_fail(err, GEMMTUNE_EINVAL, "the stride of %c is not a number of rows",
                        "ABC"[i]);
-    if (base == GT_ARG_A && b->slot_rows > 0 && b->value[GT_IN_TA] != 0)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the rows of A are columns as it is stored");
-    if (base != GT_ARG_B && b->slot_rows > 0)
+    if (has_slots)
         t->outer = b->m;
     t->outer += (b->batch - 1) * (stride / ld);
     return GEMMTUNE_OK;
@@ -51,22 +63,23 @@ gt_status gt_map_add(struct gt_passes *out, const struct gt_map *map,
                      struct gt_err *err) {
     const int i = out->map_count++;
     struct gt_tiling *t = &out->map[i].tiling;
+    int64_t planes = 0;
     const struct {
         int64_t *to;
         const struct gt_expr *expr;
     } rows[] = {
         {&out->map[i].at, map->at},  {&t->inner, map->inner},   {&t->outer, map->outer},
         {&t->stride, map->stride},   {&t->box[0], map->box[0]}, {&t->box[1], map->box[1]},
-        {&t->swizzle, map->swizzle},
+        {&t->swizzle, map->swizzle}, {&planes, map->planes},
     };
     gt_status status = find_base(&out->map[i].base, &out->map[i].absent, map, b, err);
     if (status == GEMMTUNE_OK && out->map[i].absent)
         return status;
     for (size_t j = 0; j < sizeof rows / sizeof *rows && status == GEMMTUNE_OK; j++)
         status = gt_expr_eval(rows[j].to, rows[j].expr, b->value, err);
-    if (status == GEMMTUNE_OK)
-        status = cover_batch(t, out->map[i].base, b, err);
     t->type = out->map[i].base == GT_ARG_C ? b->dtype->c : b->dtype->a;
+    if (status == GEMMTUNE_OK)
+        status = cover_batch(t, out->map[i].base, planes != 0, b, err);
     if (status == GEMMTUNE_OK)
         status = check_map(t, out->map[i].at, d, err);
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, status, "%s", map->name);

@@ -81,9 +81,20 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
     return sum;
 }
 
-double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
-                         double ns, double least_ns) {
-    return fmax(exp(gt_learned_sum(node, trees, x)), sqrt(least_ns / ns));
+static int at_most(int trees, int most) {
+    return trees < most ? trees : most;
+}
+
+double gt_learned_total(const struct gt_learned *l, bool rough, const float *x) {
+    if (!rough)
+        return gt_learned_sum(l->node, l->trees, x);
+    const struct gt_learned_node *later = l->node + (size_t)l->later * GT_LEARNED_NODES;
+    return gt_learned_sum(l->node, at_most(l->later, GT_LEARNED_ROUGH), x) +
+           gt_learned_sum(later, at_most(l->trees - l->later, GT_LEARNED_ROUGH_LATER), x);
+}
+
+double gt_learned_factor(double sum, double ns, double least_ns) {
+    return fmax(exp(sum), sqrt(least_ns / ns));
 }
 
 /* Whether the text at *names begins with the name and a space; then steps over both. */
@@ -139,8 +150,7 @@ void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
     if (l == NULL)
         return;
     gt_learned_inputs(x, b, f, p);
-    const int trees =
-        b->few_trees && l->trees > GT_LEARNED_ROUGH ? GT_LEARNED_ROUGH : l->trees;
-    p->learned = gt_learned_factor(l->node, trees, x, p->ns, p->least_ns);
+    p->learned =
+        gt_learned_factor(gt_learned_total(l, b->few_trees, x), p->ns, p->least_ns);
     p->ns *= p->learned;
 }

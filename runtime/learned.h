@@ -61,9 +61,10 @@ enum {
     GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX + GT_RULES_MAX,
     GT_LEARNED_LEAVES = 15, /* of a tree */
     GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1,
-    /* Trees that make a rough forecast, the first of a family: each later one corrects
-     * less. */
-    GT_LEARNED_ROUGH = 100
+    /* Trees that make a rough forecast: of a family the first ones, and the first of those
+     * that were learned later. In the order of learning each one corrects less. */
+    GT_LEARNED_ROUGH = 100,
+    GT_LEARNED_ROUGH_LATER = 50
 };
 
 _Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
@@ -85,6 +86,7 @@ struct gt_learned {
      * it. A family with others has changed, and these trees say nothing about it. */
     const char *names;
     int trees;
+    int later; /* the first tree that was learned later, behind the others; `trees`: none */
     const struct gt_learned_node *node;
 };
 
@@ -116,10 +118,12 @@ void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
 /* The sum of `trees` trees. */
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x);
 
-/* The factor by which a time of `ns` is corrected by the first `trees` trees. It takes a
- * time at most half of the way (of the logarithm) down to its lower bound. */
-double gt_learned_factor(const struct gt_learned_node *node, int trees, const float *x,
-                         double ns, double least_ns);
+/* The sum of the trees that make a rough forecast, or of all. */
+double gt_learned_total(const struct gt_learned *l, bool rough, const float *x);
+
+/* The factor by which trees with this sum correct a time of `ns`. It takes a time at most
+ * half of the way (of the logarithm) down to its lower bound. */
+double gt_learned_factor(double sum, double ns, double least_ns);
 
 /* Multiplies a time that was computed by what trials of like points have taught, and writes
  * that factor to p->learned. Where no trees apply, the prediction stays. */

@@ -134,7 +134,7 @@ static void put_names(struct text *t, const struct gt_binding *b) {
     for (int i = 0; i < f->derive_count; i++) {
         const struct gt_derived *d = &f->derive[i];
         const char *name = f->symbols.name[d->slot];
-        if (!d->of_problem || f->per_problem)
+        if (d->in_image)
             put_own_macro(t, name, b->value[d->slot]);
         else if (d->in_source)
             put_expression(t, name, d->expr);

@@ -191,8 +191,9 @@ static void print_derived(struct gt_printer *to, const struct gt_family *f) {
         const struct gt_derived *d = &f->derive[i];
         print_at(to, "derive", i);
         (void)fprintf(to->data,
-                      "{.slot = %d, .of_problem = %d, .in_source = %d, .expr = ", d->slot,
-                      d->of_problem, d->in_source);
+                      "{.slot = %d, .of_problem = %d, .in_source = %d, .in_image = %d, "
+                      ".expr = ",
+                      d->slot, d->of_problem, d->in_source, d->in_image);
         print_expr(to, d->expr);
         print_end(to);
     }
@@ -259,6 +260,7 @@ static void print_map(struct gt_printer *to, const struct gt_map *map) {
     print_member(to, "stride", map->stride);
     print_exprs(to, "box", map->box, 2);
     print_member(to, "swizzle", map->swizzle);
+    print_member(to, "planes", map->planes);
     print_end(to);
 }
 

@@ -32,6 +32,25 @@ GT_INLINE void gt_box_load_to(int to, const struct gt_tensor_map *map, int inner
                  : "memory");
 }
 
+/* Both for a map of planes: the box at (inner, outer) of a plane. */
+GT_INLINE void gt_plane_load(int to, const struct gt_tensor_map *map, int inner, int outer,
+                             int plane, int barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
+                 ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::"r"(to),
+                 "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(barrier)
+                 : "memory");
+}
+
+GT_INLINE void gt_plane_load_to(int to, const struct gt_tensor_map *map, int inner,
+                                int outer, int plane, int barrier, int blocks) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile"
+                 ".mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3, %4}], [%5], %6;" ::"r"(to),
+                 "l"(map), "r"(inner), "r"(outer), "r"(plane), "r"(barrier),
+                 "h"((short)blocks)
+                 : "memory");
+}
+
 /* Starts to copy a box from shared memory to the matrix. Elements past the matrix's
  * edges are not stored. The copy belongs to the thread's open group (bulk_copies.h). */
 GT_INLINE void gt_box_store(const struct gt_tensor_map *map, int inner, int outer,

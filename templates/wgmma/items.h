@@ -47,23 +47,36 @@ GT_ACROSS_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y)
 GT_WGMMA_FRESH(multiply_first, GT_WN, GT_TYPE_X, GT_TYPE_Y, GT_ACROSS_X, GT_ACROSS_Y)
 #endif
 
-/* Tensor maps have the matrices of all products, one below the other. These are the rows
- * ahead of the block's; with GT_WALK, from a matrix to the next. */
+/* Whether each matrix of an operand is a plane of its tensor map. A is no plane where its
+ * rows belong to groups or are masked. */
+#if GT_GROUPED || GT_MASKED
+#define PLANES_A 0
+#else
+#define PLANES_A GT_PLANES
+#endif
+#define PLANES_B GT_PLANES
+enum { PLANES_X = SWAP ? PLANES_B : PLANES_A, PLANES_Y = SWAP ? PLANES_A : PLANES_B };
+
+/* Tensor maps have the matrices of all products, one below the other or as planes. These
+ * are the rows, or planes, ahead of the block's; with GT_WALK, from a matrix to the next
+ * one. */
 #ifndef GT_BATCH
 #define ROWS_BEFORE_A 0
 #define ROWS_BEFORE_B 0
 #define ROWS_BEFORE_C 0
 #elif GT_WALK
-#define ROWS_BEFORE_A ((int)(stride_a / lda))
-#define ROWS_BEFORE_B ((int)(stride_b / ldb))
+#define ROWS_BEFORE_A ((int)(PLANES_A ? stride_a != 0 : stride_a / lda))
+#define ROWS_BEFORE_B ((int)(PLANES_B ? stride_b != 0 : stride_b / ldb))
 #define ROWS_BEFORE_C ((int)(stride_c / ldc))
 #elif GT_GROUPED || GT_MASKED
 #define ROWS_BEFORE_A GT_ROWS_BEFORE_A
-#define ROWS_BEFORE_B GT_ROWS_BEFORE_B
+#define ROWS_BEFORE_B (PLANES_B ? (stride_b != 0) * gt_slot.group : GT_ROWS_BEFORE_B)
 #define ROWS_BEFORE_C GT_ROWS_BEFORE_C
 #else
-#define ROWS_BEFORE_A ((int)(gt_product * stride_a / lda))
-#define ROWS_BEFORE_B ((int)(gt_product * stride_b / ldb))
+#define ROWS_BEFORE_A \
+    ((int)(PLANES_A ? (stride_a != 0) * gt_product : gt_product * stride_a / lda))
+#define ROWS_BEFORE_B \
+    ((int)(PLANES_B ? (stride_b != 0) * gt_product : gt_product * stride_b / ldb))
 #define ROWS_BEFORE_C ((int)(gt_product * stride_c / ldc))
 #endif
 
@@ -100,7 +113,7 @@ struct plan {
     int slabs;       /* of all k; 0: neither A nor B is read */
     int rank;        /* the block's in its cluster */
     int first, step; /* the items of the block's cluster: first, first + step, ... */
-    int before_x, before_y, before_c; /* rows of the maps: ROWS_BEFORE_A and so on */
+    int before_x, before_y, before_c; /* ROWS_BEFORE_A and so on */
 #if GT_WALK
     gt_long step_c; /* from a group's C to the next one's; GT_GROUPED: from row to row */
     struct gt_walk walk;
@@ -117,7 +130,7 @@ struct item {
     int row, col;     /* of X and Y, where its tile begins */
     int first, slabs; /* of k */
     int high, wide;   /* rows of X, columns of Y of its product */
-    int ahead_x, ahead_y, ahead_c; /* rows of the maps ahead of its product */
+    int ahead_x, ahead_y, ahead_c; /* rows or planes of the maps ahead of its product */
     gt_long ahead;                 /* elements of C ahead of its product */
     gt_long rows_ahead; /* rows of all products ahead of it, which an epilogue counts */
     int product;        /* its number, or the group's */

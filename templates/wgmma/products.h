@@ -34,29 +34,46 @@ GT_INLINE void make_barriers(const struct ring *r) {
 
 /* ---- the producer ------------------------------------------------------------------ */
 
-GT_INLINE void load_box(int to, const struct gt_tensor_map *map, int inner, int outer,
-                        int barrier, int shared) {
-    if (shared)
-        gt_box_load_to(to, map, inner, outer, barrier, (1 << CLUSTER) - 1);
+/* How slabs of an operand are copied: along k or not, from planes or not, the rows or
+ * columns of a slab, the bytes of a box's row, and the blocks that need the same slab. */
+struct source {
+    const struct gt_tensor_map *map;
+    int along, planes, wide, span, sharers;
+};
+
+/* plane: the product's, where the source has planes. */
+GT_INLINE void load_box(int to, const struct source *from, int inner, int outer, int plane,
+                        int barrier) {
+    enum { ALL = (1 << CLUSTER) - 1 };
+    if (from->planes && from->sharers > 1)
+        gt_plane_load_to(to, from->map, inner, outer, plane, barrier, ALL);
+    else if (from->planes)
+        gt_plane_load(to, from->map, inner, outer, plane, barrier);
+    else if (from->sharers > 1)
+        gt_box_load_to(to, from->map, inner, outer, barrier, ALL);
     else
-        gt_box_load(to, map, inner, outer, barrier);
+        gt_box_load(to, from->map, inner, outer, barrier);
 }
 
-/* Starts to copy a slab of `wide` rows or columns of an operand, from `at` and k on. When
- * `sharers` blocks need the same slab, each copies a part of it to all. A box has at most
- * 256 rows. */
-GT_INLINE void load_slab(int to, const struct gt_tensor_map *map, int along, int wide,
-                         int span, int sharers, int rank, int at, int k, int barrier) {
-    const int pieces = along ? (sharers > 1 ? sharers : wide > 256 ? 2 : 1)
-                             : wide * SIZE / span;
-    const int side = wide / pieces, deep = BK / sharers;
+/* Starts to copy a slab of an operand, from row or column `at` of its product and k on.
+ * When several blocks need the same slab, each copies a part of it to all. A box has at
+ * most 256 rows. ahead: the rows or planes of the map that come before the product. */
+GT_INLINE void load_slab(int to, const struct source *from, int rank, int at, int k,
+                         int ahead, int barrier) {
+    const int pieces = !from->along         ? from->wide * SIZE / from->span
+                       : from->sharers > 1  ? from->sharers
+                       : from->wide > 256   ? 2
+                                            : 1;
+    const int side = from->wide / pieces, deep = BK / from->sharers;
+    const int first = at + (from->along && !from->planes ? ahead : 0);
+    const int first_k = k + (!from->along && !from->planes ? ahead : 0);
     GT_UNROLL
     for (int i = 0; i < pieces; i++) {
-        if (along && (sharers == 1 || i == rank))
-            load_box(to + i * side * LINE, map, k, at + i * side, barrier, sharers > 1);
-        else if (!along)
-            load_box(to + (i * BK + rank * deep) * span, map, at + i * side,
-                     k + rank * deep, barrier, sharers > 1);
+        if (from->along && (from->sharers == 1 || i == rank))
+            load_box(to + i * side * LINE, from, first_k, first + i * side, ahead, barrier);
+        else if (!from->along)
+            load_box(to + (i * BK + rank * deep) * from->span, from, first + i * side,
+                     first_k + rank * deep, ahead, barrier);
     }
 }
 
@@ -78,6 +95,8 @@ GT_INLINE int starts_copies(void) {
 GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
                        const struct gt_tensor_map *map_x,
                        const struct gt_tensor_map *map_y) {
+    const struct source x = {map_x, ALONG_X, PLANES_X, BM, SPAN_X, CN};
+    const struct source y = {map_y, ALONG_Y, PLANES_Y, BN, SPAN_Y, CM};
     struct gt_turn turn = {0, 0};
     const int warp = PRODUCERS > 1 ? (GT_THREAD_X - READERS) / 32 : 0;
     GT_UNROLL_BY(1)
@@ -97,12 +116,9 @@ GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
              * passed. */
             gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
             gt_barrier_arrive_expecting(full, SLAB);
-            load_slab(stage, map_x, ALONG_X, BM, SPAN_X, CN, CN > 1 ? p->rank : 0,
-                      it.row + (ALONG_X ? it.ahead_x : 0),
-                      k + (ALONG_X ? 0 : it.ahead_x), full);
-            load_slab(stage + SLAB_X, map_y, ALONG_Y, BN, SPAN_Y, CM, CM > 1 ? p->rank : 0,
-                      it.col + (ALONG_Y ? it.ahead_y : 0),
-                      k + (ALONG_Y ? 0 : it.ahead_y), full);
+            load_slab(stage, &x, CN > 1 ? p->rank : 0, it.row, k, it.ahead_x, full);
+            load_slab(stage + SLAB_X, &y, CM > 1 ? p->rank : 0, it.col, k, it.ahead_y,
+                      full);
         }
     }
     if (CLUSTER > 1 && (!GT_WALK || starts_copies()))

@@ -27,6 +27,11 @@
  * sum is that of a slab, 128 of k. It is added to the others in f32, while products of
  * another warpgroup run.
  *
+ * In a batch the matrices of all products lie one below the other in a tensor map. Where k
+ * is no whole number of slabs, the last slab of an operand with k outermost would have rows
+ * of the next matrix, and a NaN there is one here. Such an operand has a plane of its map
+ * for each product instead (PLANES).
+ *
  * Work is counted in items: a tile of a cluster, or a part of its k. A cluster of two
  * blocks has two tiles, one below the other (CM 2) or side by side (CN 2). They share a
  * slab of Y (of X): each block copies half of it to both.

@@ -8,13 +8,18 @@ cat >"$work/gemmtune" <<'END'
 #!/bin/sh
 echo "The point is legal" # all that is asked of it
 END
-# A line a run to $RUNS; counts errors for the families of $SEES, and refuses those of $LACKS.
+# A line a run to $RUNS; counts errors for the families of $SEES, and refuses those of $LACKS. $MEETING: the
+# outcome of the family of that name.
 cat >"$work/sanitizer" <<'END'
 #!/bin/sh
 [ "$1" = --help ] && echo "  --kernel-name-exclude arg" && exit
 tool=$2
 outcome() {
-    case " $LACKS " in *" $family "*) echo "outcome    constraints: too old" ;; *) echo "outcome    correct" ;; esac
+    case $family:" $LACKS " in
+    *" $family "*) echo "outcome    constraints: too old" ;;
+    meeting:*) echo "outcome    ${MEETING:-correct}" ;;
+    *) echo "outcome    correct" ;;
+    esac
 }
 for arg; do
     [ "$was" = trial ] && problem=$arg
@@ -29,7 +34,7 @@ case " $SEES " in *" $family "*) n=3 ;; *) n=0 ;; esac
 echo "========= ERROR SUMMARY: $n errors"
 END
 chmod +x "$work/gemmtune" "$work/sanitizer"
-export RUNS="$work/runs" SEES LACKS
+export RUNS="$work/runs" SEES LACKS MEETING
 
 # sanitize SEES [TIME [FAMILIES]]
 sanitize() {
@@ -85,6 +90,12 @@ verdict "a tool that does not see what is broken: exit 1" $?
 sanitize "oob race handover meeting"
 [ "$code" -eq 0 ] && grep -q '^alarm racecheck handover' "$work/out" && grep -q '^alarm synccheck meeting' "$work/out"
 verdict "what is said of correct kernels is an alarm: exit 0" $?
+MEETING=crashed sanitize "oob race meeting"
+[ "$code" -eq 0 ] && grep -q '^alarm synccheck meeting' "$work/out"
+verdict "also where the tool ends such a kernel" $?
+MEETING=wrong_result sanitize "oob race meeting"
+[ "$code" -eq 1 ]
+verdict "but not where its result is wrong: exit 1" $?
 LACKS=handover sanitize "oob race"
 [ "$code" -eq 0 ] && grep -q '^unserved racecheck handover' "$work/report/results.txt"
 verdict "a device that cannot run the kernel without hazards: exit 0" $?

@@ -40,9 +40,9 @@ try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/h200.db"
 expect "predict --learn prints the file" 0 '^const struct gt_learned gt_learned_h200\[\] = {$' \
     predict --learn --db "$work/h200.db"
 # Records alone say nothing about a choice, so no problem is held out.
-expect "predict --learn --json" 0 '^{"trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \
+expect "predict --learn --json" 0 '^{"without": "trees", "trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \
     predict --learn --json --db "$work/h200.db"
-expect "predict --learn-more without trials" 1 'no family has 4000 trials' predict --learn-more --db "$work/h200.db"
+expect "predict --learn-more without trials" 1 'no family has enough trials on .*: 200, or 4000 behind' predict --learn-more --db "$work/h200.db"
 expect "predict --top 0" 2 'top' predict "$p" --top 0 --device-file "$card"
 
 # ---- descriptions ----

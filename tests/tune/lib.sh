@@ -72,10 +72,10 @@ use_fakes() {
 }
 
 share=${GT_SHARE:-1/1} items=0
-every_item=$((${share#*/} < 8 ? ${share#*/} : 8)) share=${share%/*}
+every_item=$((${share#*/} < 16 ? ${share#*/} : 16)) share=${share%/*}
 
 # is_mine: whether the next item of a test's list is to be tried: all are, but with GT_SHARE=I/N
-# only every eighth one, or every Nth where N is less than 8.
+# only every sixteenth one, or every Nth where N is less than 16.
 is_mine() {
     items=$((items + 1))
     [ $((items % every_item)) -eq $((share % every_item)) ]

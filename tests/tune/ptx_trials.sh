@@ -75,6 +75,13 @@ trial wgmma bf16-nn-300x80x128,groups=40 \
 trial wgmma bf16-nn-300x80x128,groups=40 \
     "BM=128 BN=16 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 SWAP=1 CM=2"
 trial wgmma bf16-nn-100x80x128,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 STORE=1"
+# Where k is no whole slabs, each matrix is a plane of its map: rows of the next one are not read.
+trial wgmma bf16-nn-100x80x136,batch=3 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 STORE=1"
+trial wgmma f16-tn-104x72x40,batch=5,beta "BM=128 BN=48 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 CM=2"
+trial wgmma bf16-tt-136x72x72,batch=3,sb=0 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 CN=2"
+trial wgmma bf16-nn-300x80x72,groups=5 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
+trial wgmma i8-nn-150x80x144,groups=5 \
+    "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 
 # A family of one's own that names no parts, so that its source has all of them.
 is_mine && has "trial of a family with all parts" \

@@ -149,6 +149,7 @@ static struct gt_family plain_members(const struct gt_family *f) {
         for (int j = 0; j < GT_MAP_BASES; j++)
             m->base[j].when = NULL;
         m->at = m->inner = m->outer = m->stride = m->box[0] = m->box[1] = m->swizzle = NULL;
+        m->planes = NULL;
     }
     return r;
 }

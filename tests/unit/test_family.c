@@ -278,6 +278,9 @@ static const struct {
     {"[\"W\", \"T\"]", "[\"W\", \"N\"]", "N belongs to one problem"},
     {"\"16 * M\"", "\"16 * Z\"", "/tensor_maps/map/at"},
     {"\"16 * M\"", "\"0\", \"swizzle\": \"N\"", "N belongs to one problem"},
+    {"\"16 * M\"", "\"0\", \"planes\": \"N\"", "N belongs to one problem"},
+    {"\"rank\": 7", "\"variants\": [\"T\", \"W\"]", "/variants/1: W is no derived name"},
+    {"\"rank\": 7", "\"variants\": \"T\"", "/variants: must be an array"},
 };
 
 static void test_refusals(void **state) {

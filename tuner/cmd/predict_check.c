@@ -284,13 +284,14 @@ static gt_status fit(const struct gt_view *view, const char *key,
 int gt_predict_check_command(const struct gt_families *families, const char *db_path,
                              const char *device, enum gt_predict_work work,
                              const struct gt_format *format) {
-    static gt_status (*const works[])(const struct gt_view *, const char *,
-                                      const struct gt_families *, const struct gt_format *,
-                                      struct gt_err *) = {
-        [GT_PREDICT_CHECK] = check,
-        [GT_PREDICT_FIT] = fit,
-        [GT_PREDICT_LEARN] = gt_predict_learn_print,
-        [GT_PREDICT_LEARN_MORE] = gt_predict_learn_more_print};
+    static const struct {
+        gt_status (*run)(const struct gt_view *, const char *, const struct gt_families *,
+                         const struct gt_format *, struct gt_err *);
+        bool reads_records;
+    } works[] = {[GT_PREDICT_CHECK] = {check, false},
+                 [GT_PREDICT_FIT] = {fit, false},
+                 [GT_PREDICT_LEARN] = {gt_predict_learn_print, true},
+                 [GT_PREDICT_LEARN_MORE] = {gt_predict_learn_more_print, true}};
     struct gt_db *db = NULL;
     struct gt_view view = {0};
     const char *key;
@@ -300,10 +301,11 @@ int gt_predict_check_command(const struct gt_families *families, const char *db_
         return code;
     if (db == NULL)
         return GT_EXIT_FAILURE; /* the reason was printed before */
-    gt_status status = read_trials(&view, &key, db, device, work >= GT_PREDICT_LEARN, &err);
+    gt_status status =
+        read_trials(&view, &key, db, device, works[work].reads_records, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
-        status = works[work](&view, key, families, format, &err);
+        status = works[work].run(&view, key, families, format, &err);
     gt_view_clear(&view);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }

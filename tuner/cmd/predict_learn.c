@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_learn.c - `gemmtune predict --learn`: prints trees learned from trials, as the
- * file runtime/learned_h200.c.
+ * predict_learn.c - `gemmtune predict --learn` and `--learn-more`: prints trees learned
+ * from trials, as the file runtime/learned_h200.c.
  */
 #include "tuner/cmd/predict.h"
 
@@ -32,12 +32,12 @@ static void print_tree(const struct gt_learned_node *n) {
     (void)fputs("\n", stdout);
 }
 
-static void print_file(const struct gt_learning *l) {
+static void print_file(const struct gt_learning *l, enum gt_learning_way way) {
     const struct gt_learned_trees *t;
-    (void)fputs("/* SPDX-License-Identifier: Apache-2.0 */\n"
-                "/* The trees of learned.h. `gemmtune predict --learn` printed them. */\n"
-                "#include \"runtime/learned.h\"\n\n",
-                stdout);
+    printf("/* SPDX-License-Identifier: Apache-2.0 */\n"
+           "/* The trees of learned.h. `gemmtune predict --%s` printed them. */\n"
+           "#include \"runtime/learned.h\"\n\n",
+           way == GT_LEARN_MORE ? "learn-more" : "learn");
     printf("_Static_assert(GT_LEARNED_COMMON == %d && GT_LEARNED_NODES == %d,\n"
            "               \"learn the trees anew\");\n",
            (int)GT_LEARNED_COMMON, (int)GT_LEARNED_NODES);
@@ -54,7 +54,9 @@ static void print_file(const struct gt_learning *l) {
             printf("%s ", t->family->param[j].name);
         for (int j = 0; j < t->family->derive_count; j++)
             printf("%s ", t->family->symbols.name[t->family->derive[j].slot]);
-        printf("\", %d, learned_%s},\n", t->count, t->family->name);
+        const bool has_later = t->shipped > 0 && t->count > t->shipped;
+        printf("\", %d, %d, learned_%s},\n", t->count, has_later ? t->shipped : t->count,
+               t->family->name);
     }
     (void)fputs("};\n"
                 "const size_t gt_learned_h200_count =\n"
@@ -83,9 +85,10 @@ static void print_json_types(const struct gt_learning *l) {
     (void)fputs("]", stdout);
 }
 
-static void print_json(const struct gt_learning *l) {
+static void print_json(const struct gt_learning *l, enum gt_learning_way way) {
     bool first = true;
     (void)fputs("{", stdout);
+    gt_json_text(&first, "without", way == GT_LEARN_MORE ? "new trees" : "trees");
     gt_json_number(&first, "trials", (double)l->trials);
     gt_json_number(&first, "held_out_problems", (double)l->all.problems);
     gt_json_number(&first, "held_out_loss", l->all.loss[1]);
@@ -94,37 +97,39 @@ static void print_json(const struct gt_learning *l) {
     (void)fputs("}\n", stdout);
 }
 
-static void print_held_out(const struct gt_held_out *h, const char *what, bool more) {
+static void print_held_out(const struct gt_held_out *h, const char *what,
+                           enum gt_learning_way way) {
     if (h->problems > 0)
         (void)fprintf(stderr,
                       "gemmtune: %s: on %zu problems held out the least forecast loses "
                       "%.1f %% (%s %.1f %%)\n",
                       what, h->problems, 100 * h->loss[1],
-                      more ? "with the shipped trees alone" : "without trees",
+                      way == GT_LEARN_MORE ? "with the shipped trees alone"
+                                           : "without trees",
                       100 * h->loss[0]);
 }
 
-static void print_losses(const struct gt_learning *l, bool more) {
+static void print_losses(const struct gt_learning *l, enum gt_learning_way way) {
     static const char *const words[2] = {"", ", batches"};
     for (size_t t = 0; t < GT_DTYPES; t++)
         for (int batch = 0; batch < 2; batch++) {
             char what[GT_NAME_MAX];
             (void)snprintf(what, sizeof what, "%s%s", gt_dtype_at(t)->name, words[batch]);
-            print_held_out(&l->of[t][batch], what, more);
+            print_held_out(&l->of[t][batch], what, way);
         }
-    print_held_out(&l->all, "all", more);
+    print_held_out(&l->all, "all", way);
 }
 
 static gt_status print_learned(const struct gt_view *view, const char *key,
                                const struct gt_families *families,
-                               const struct gt_format *format, bool more,
+                               const struct gt_format *format, enum gt_learning_way way,
                                struct gt_err *err) {
     struct gt_learning l;
-    const gt_status status = gt_predict_learn(&l, view, families, key, more, err);
+    const gt_status status = gt_predict_learn(&l, view, families, key, way, err);
     if (status == GEMMTUNE_OK) {
-        (format->json ? print_json : print_file)(&l);
+        (format->json ? print_json : print_file)(&l, way);
         (void)fprintf(stderr, "gemmtune: %zu trials and records teach\n", l.trials);
-        print_losses(&l, more);
+        print_losses(&l, way);
     }
     gt_learning_clear(&l);
     return status;
@@ -133,11 +138,11 @@ static gt_status print_learned(const struct gt_view *view, const char *key,
 gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
                                  const struct gt_families *families,
                                  const struct gt_format *format, struct gt_err *err) {
-    return print_learned(view, key, families, format, false, err);
+    return print_learned(view, key, families, format, GT_LEARN_ANEW, err);
 }
 
 gt_status gt_predict_learn_more_print(const struct gt_view *view, const char *key,
                                       const struct gt_families *families,
                                       const struct gt_format *format, struct gt_err *err) {
-    return print_learned(view, key, families, format, true, err);
+    return print_learned(view, key, families, format, GT_LEARN_MORE, err);
 }

@@ -19,8 +19,8 @@ volatile int gt_session_stop;
 
 /* timeout(1) sends its signal to the program and then to the group, which the program is
  * in. */
-static const double one_signal = 1; /* seconds in which the same signal counts once */
-static double came[NSIG];           /* when each signal came first; 0: not yet */
+static const double same_signal_s = 1; /* for so long the same signal counts once */
+static double first_came_s[NSIG];      /* when each signal came first; 0: not yet */
 
 static void stop(int number) {
     (void)number;
@@ -30,9 +30,9 @@ static void stop(int number) {
 static void stop_or_end(int number) {
     const double now = gt_seconds();
     gt_session_stop = 1;
-    if (came[number] <= 0) {
-        came[number] = now;
-    } else if (now - came[number] > one_signal) {
+    if (first_came_s[number] <= 0) {
+        first_came_s[number] = now;
+    } else if (now - first_came_s[number] > same_signal_s) {
         (void)signal(number, SIG_DFL);
         (void)raise(number);
     }

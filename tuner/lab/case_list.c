@@ -28,7 +28,7 @@ static const struct small smalls[] = {
     {61, 59, 1231, 4, 2, -1, 2, WHOLE, false},
     {259, 5, 131, 4, 0, 1, 0, UNIFORM, false},
     {7, 521, 3, 1, 1, 1.5, -0.5, UNIFORM, false},
-    {96, 160, 80, 1, 0, 1, 0, UNIFORM, true},
+    {96, 160, 80, 4, 2, 1, 0, UNIFORM, true},
     {19, 23, 0, 4, 1, 1, 2, WHOLE, false},
     {67, 40, 0, 4, 0, 1, 0, WHOLE, false},
     {113, 97, 257, 4, 0, 0.5, 0, UNIFORM, false},
@@ -83,18 +83,23 @@ static int64_t padded(const struct small *s, int64_t row, int pads, gemmtune_dty
 
 /* The products of a small shape. One product is 0 apart: nothing depends on it. Of a batch
  * there are two to four, with gaps of whole vectors between them, so that kernels with
- * vector loads are not spared. Operands that the batch shares are shared here as well. */
+ * vector loads are not spared. Kernels with tensor maps may refuse gaps that are no whole
+ * rows, so some cases have one of those. Operands that the batch shares are shared here as
+ * well. */
 static void space_products(gemmtune_problem *p, const gemmtune_problem *types,
                            const struct small *s) {
     enum { GAP = GT_VECTOR_BYTES }; /* elements */
-    const int64_t gap = s->pad > 0 ? GAP : 0;
+    const bool whole = s->pad == 2;
+    const int64_t gap = s->pad > 0 && !whole ? GAP : 0, rows = whole ? 1 : 0;
     p->stride_a = p->stride_b = p->stride_c = 0;
     if (!gt_problem_is_batch(types))
         return;
     p->batch = 2 + s->pad % 3;
-    p->stride_a = types->stride_a == 0 ? 0 : gt_problem_shape_a(p).rows * p->lda + gap;
-    p->stride_b = types->stride_b == 0 ? 0 : gt_problem_shape_b(p).rows * p->ldb + 2 * gap;
-    p->stride_c = p->m * p->ldc + 3 * gap;
+    p->stride_a =
+        types->stride_a == 0 ? 0 : (gt_problem_shape_a(p).rows + rows) * p->lda + gap;
+    p->stride_b =
+        types->stride_b == 0 ? 0 : (gt_problem_shape_b(p).rows + rows) * p->ldb + 2 * gap;
+    p->stride_c = (p->m + rows) * p->ldc + 3 * gap;
 }
 
 /* The small shape with the types, the layout and the kind of batch of `types`. */

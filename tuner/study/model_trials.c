@@ -49,7 +49,7 @@ static bool bind_row(struct gt_binding *b, bool *filled, const struct gt_view_ro
     return gt_bind_point(b, &point, NULL) == GEMMTUNE_OK;
 }
 
-/* Predicts the trial's time without what was learned, and writes down what trees ask. */
+/* Predicts the trial's time, and what was learned about it; writes down what trees ask. */
 static void predict(struct gt_model_trial *t, const struct gt_binding *b,
                     const struct gt_device *d) {
     struct gt_prediction p;
@@ -59,11 +59,11 @@ static void predict(struct gt_model_trial *t, const struct gt_binding *b,
     t->plain_ns = p.ns;
     t->least_ns = p.least_ns;
     t->can_teach = gt_learned_may(b, d);
-    if (t->can_teach)
+    if (t->can_teach || b->learned != NULL)
         gt_learned_inputs(t->x, b, &t->facts, &p);
     if (b->learned != NULL)
         t->learned =
-            gt_learned_factor(b->learned->node, b->learned->trees, t->x, p.ns, p.least_ns);
+            gt_learned_factor(gt_learned_total(b->learned, false, t->x), p.ns, p.least_ns);
 }
 
 static void take(struct gt_model_trials *out, const struct gt_view_row *row,

@@ -127,8 +127,12 @@ struct gt_learned_trees {
     struct gt_learned_node *node;
 };
 
+/* GT_LEARN_MORE: behind the trees that are shipped, on the errors that those leave. */
+enum gt_learning_way { GT_LEARN_ANEW, GT_LEARN_MORE };
+
 /* The loss on problems held out when the trial with the least forecast is taken, in the
- * geometric mean: without what is learned [0], and with trees that did not see them [1]. */
+ * geometric mean: without what is learned [0], and with it [1]. What is learned did not see
+ * these problems. Shipped trees may have, so with GT_LEARN_MORE only the gain is fair. */
 struct gt_held_out {
     size_t problems;
     double loss[2];
@@ -144,12 +148,12 @@ struct gt_learning {
 };
 
 /* Learns the trees of learned.h from the view's correct trials of the device, and from the
- * records of problems without trials. With `more` the shipped trees stay, and more trees
- * learn the errors that those leave: the trials that taught them are not needed. ENOTFOUND
- * when there are no trials, or too few. Call gt_learning_clear in any case. */
+ * records of problems without trials. With GT_LEARN_MORE the trials that taught the shipped
+ * trees are not needed. ENOTFOUND when there are no trials, or too few. Call
+ * gt_learning_clear in any case. */
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           bool more, struct gt_err *err);
+                           enum gt_learning_way way, struct gt_err *err);
 void gt_learning_clear(struct gt_learning *l);
 
 /* Spearman's rank correlation. Equal values share their mean rank; 0 when all are equal.

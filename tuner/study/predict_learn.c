@@ -30,7 +30,7 @@ static const double error_most = 1.5;     /* larger errors of a logarithm count 
 
 struct way {
     size_t trials;      /* of a family that gets trees */
-    size_t least, most; /* trees of a family */
+    size_t least, most; /* new trees of a family */
     double lambda;      /* regularisation: trials that say "no error", added to each leaf */
     /* The trials of a problem have the weight 1 together, the records of one this weight:
      * they are fast kernels only. */
@@ -224,6 +224,10 @@ static void grow(struct gt_learned_node *to, struct lesson *l) {
 
 /* ---- a family ---- */
 
+static const struct way *way_of(const struct gt_learned *shipped) {
+    return shipped != NULL ? &behind_shipped : &all_anew;
+}
+
 /* The error that the shipped trees leave; they may be NULL. */
 static double error_of(const struct gt_model_trial *t, const struct gt_learned *shipped) {
     const double known =
@@ -231,10 +235,12 @@ static double error_of(const struct gt_model_trial *t, const struct gt_learned *
     return fmax(-error_most, fmin(error_most, log(t->ns / t->plain_ns) - known));
 }
 
+/* Takes the family's trials and records. Those held out are left out when `held_out`. */
 static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
                            const double *weight, const struct gt_family *family,
                            const struct gt_learned *shipped, bool held_out,
                            struct gt_err *err) {
+    const struct way *const way = way_of(shipped);
     double sum = 0;
     l->x = calloc(all->count, sizeof *l->x);
     l->error = calloc(all->count, sizeof *l->error);
@@ -246,12 +252,13 @@ static gt_status take_rows(struct lesson *l, const struct gt_model_trials *all,
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     for (size_t i = 0; i < all->count; i++) {
         const struct gt_model_trial *t = &all->trial[i];
-        if (t->family != family || !t->can_teach || (t->held_out && !held_out))
+        if (t->family != family || !t->can_teach || (t->held_out && held_out))
             continue;
         l->x[l->rows] = t->x;
         l->error[l->rows] = error_of(t, shipped);
         l->records += t->row->record;
-        sum += l->weight[l->rows++] = weight[i];
+        l->weight[l->rows] = weight[i] * (t->row->record ? way->record_weight : 1);
+        sum += l->weight[l->rows++];
     }
     for (size_t t = 0; t < l->rows; t++) /* one in the mean */
         l->weight[t] *= (double)l->rows / sum;
@@ -280,30 +287,42 @@ static gt_status grow_trees(struct gt_learned_trees *out, struct lesson *l, int 
     return GEMMTUNE_OK;
 }
 
+/* How many new trees the family gets. */
+static int new_trees(const struct lesson *l, const struct way *way, bool held_out) {
+    const size_t rows = way == &behind_shipped ? l->rows - l->records : l->rows;
+    /* Without a third of the problems, a family that will have trees mostly has them. */
+    const size_t least = held_out ? way->trials * 2 / 3 : way->trials;
+    return rows >= least ? fair_trees(rows, way) : 0;
+}
+
+/* Begins with the shipped trees, which may be NULL; there will be `trees` in all. */
+static gt_status begin_trees(struct gt_learned_trees *out, const struct gt_learned *shipped,
+                             int trees, struct gt_err *err) {
+    if (trees == 0)
+        return GEMMTUNE_OK;
+    out->node = calloc((size_t)trees * GT_LEARNED_NODES, sizeof *out->node);
+    if (out->node == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (shipped != NULL)
+        memcpy(out->node, shipped->node,
+               (size_t)shipped->trees * GT_LEARNED_NODES * sizeof *out->node);
+    out->count = out->shipped;
+    return GEMMTUNE_OK;
+}
+
 static gt_status learn_family(struct gt_learned_trees *out,
                               const struct gt_model_trials *all, const double *weight,
-                              const struct gt_family *family, bool more, bool held_out,
+                              const struct gt_family *family,
+                              const struct gt_learned *shipped, bool held_out,
                               struct gt_err *err) {
-    const struct gt_learned *const shipped = more ? gt_learned_shipped(family) : NULL;
-    const struct way *const way = shipped != NULL ? &behind_shipped : &all_anew;
+    const struct way *const way = way_of(shipped);
     struct lesson l = {.random = 1, .lambda = way->lambda};
     gt_status status = take_rows(&l, all, weight, family, shipped, held_out, err);
-    /* Without a third of the problems, a family that will have trees mostly has them. */
-    const size_t least = held_out ? way->trials : way->trials * 2 / 3;
     const int had = shipped != NULL ? shipped->trees : 0;
-    const size_t rows = had > 0 ? l.rows - l.records : l.rows;
-    const int trees = had + (rows >= least ? fair_trees(rows, way) : 0);
+    const int trees = had + new_trees(&l, way, held_out);
     *out = (struct gt_learned_trees){.family = family, .shipped = had};
-    if (status == GEMMTUNE_OK && trees > 0) {
-        out->node = calloc((size_t)trees * GT_LEARNED_NODES, sizeof *out->node);
-        if (out->node == NULL)
-            status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    }
-    if (status == GEMMTUNE_OK && had > 0) {
-        memcpy(out->node, shipped->node,
-               (size_t)had * GT_LEARNED_NODES * sizeof *out->node);
-        out->count = had;
-    }
+    if (status == GEMMTUNE_OK)
+        status = begin_trees(out, shipped, trees, err);
     if (status == GEMMTUNE_OK && trees > had)
         status = grow_trees(out, &l, trees, err);
     free_lesson(&l);
@@ -314,7 +333,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
 
 /* The square of (best time of the problem / time of the trial); each problem counts the
  * same. */
-static void weigh(double *weight, const struct gt_model_trials *all, double record_weight) {
+static void weigh(double *weight, const struct gt_model_trials *all) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double best = all->trial[i].ns, sum = 0;
         end = gt_model_trials_end(all, i);
@@ -323,7 +342,7 @@ static void weigh(double *weight, const struct gt_model_trials *all, double reco
         for (size_t j = i; j < end; j++)
             sum += weight[j] = best / all->trial[j].ns * (best / all->trial[j].ns);
         for (size_t j = i; j < end; j++)
-            weight[j] *= (all->trial[j].row->record ? record_weight : 1) / sum;
+            weight[j] /= sum;
     }
 }
 
@@ -338,9 +357,10 @@ static const struct gt_learned_trees *trees_of(const struct gt_learning *l,
 /* The time that the first `count` of the family's trees forecast. */
 static double forecast_of(const struct gt_model_trial *t,
                           const struct gt_learned_trees *trees, int count) {
-    return count == 0 ? t->plain_ns
-                      : t->plain_ns * gt_learned_factor(trees->node, count, t->x,
-                                                        t->plain_ns, t->least_ns);
+    if (count == 0)
+        return t->plain_ns;
+    const double sum = gt_learned_sum(trees->node, count, t->x);
+    return t->plain_ns * gt_learned_factor(sum, t->plain_ns, t->least_ns);
 }
 
 /* Takes the trial with the least forecast of trials [begin, end), without what was learned
@@ -404,15 +424,18 @@ static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
 
 static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials *all,
                            const double *weight, const struct gt_families *families,
-                           bool more, bool held_out, struct gt_err *err) {
+                           enum gt_learning_way way, bool held_out, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < out->count; i++)
         free(out->family[i].node);
     memset(out->family, 0, gt_families_count(families) * sizeof *out->family);
     out->count = gt_families_count(families);
-    for (size_t i = 0; i < out->count && status == GEMMTUNE_OK; i++)
-        status = learn_family(&out->family[i], all, weight, gt_families_at(families, i),
-                              more, held_out, err);
+    for (size_t i = 0; i < out->count && status == GEMMTUNE_OK; i++) {
+        const struct gt_family *const f = gt_families_at(families, i);
+        status = learn_family(&out->family[i], all, weight, f,
+                              way == GT_LEARN_MORE ? gt_learned_shipped(f) : NULL, held_out,
+                              err);
+    }
     return status;
 }
 
@@ -425,7 +448,7 @@ static bool has_trees(const struct gt_learning *l) {
 
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           bool more, struct gt_err *err) {
+                           enum gt_learning_way way, struct gt_err *err) {
     struct gt_model_trials all;
     double *weight = NULL;
     memset(out, 0, sizeof *out);
@@ -441,18 +464,20 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
     else if ((weight = calloc(all.count, sizeof *weight)) == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
-        weigh(weight, &all, (more ? behind_shipped : all_anew).record_weight);
-        status = learn_all(out, &all, weight, families, more, false, err);
+        weigh(weight, &all);
+        status = learn_all(out, &all, weight, families, way, true, err);
     }
     if (status == GEMMTUNE_OK) {
         judge(out, &all);
-        status = learn_all(out, &all, weight, families, more, true, err);
+        status = learn_all(out, &all, weight, families, way, false, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
-        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
-                         "no family has %zu trials on %s that teach: products and strided "
-                         "batches, on compute capability 9.0 with 100 units or more",
-                         (more ? behind_shipped : all_anew).trials, device_key);
+        status =
+            gt_fail(err, GEMMTUNE_ENOTFOUND,
+                    "no family has enough trials on %s: %zu, or %zu behind shipped "
+                    "trees, of products and strided batches, on compute capability 9.0 "
+                    "with 100 units or more",
+                    device_key, all_anew.trials, behind_shipped.trials);
     for (size_t i = 0; i < all.count; i++)
         out->trials += all.trial[i].can_teach;
     free(weight);
