@@ -23,18 +23,18 @@ static void fit(struct gt_fit *out, const char *problem, const char *point) {
     gemmtune_problem p;
     assert_int_equal(gt_problem_read_name(&p, problem, &err), GEMMTUNE_OK);
     assert_int_equal(gt_point_parse(&at, point, &err), GEMMTUNE_OK);
-    const gt_status status = gt_fit_point(out, gt_families_find(families, "wgmma"),
-                                          &device, &p, &at, &err);
+    const gt_status status =
+        gt_fit_point(out, gt_families_find(families, "wgmma"), &device, &p, &at, &err);
     assert_string_equal(err.line, "");
     assert_int_equal(status, GEMMTUNE_OK);
 }
 
-static const char small[] =
-    "BM=64 BN=64 WGM=1 WGN=1 STAGES=3 CM=1 CN=1 GROUP=1 PERSIST=0 PINGPONG=0 MINB=1 SPLIT=1 "
-    "REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0";
-static const char swapped[] =
-    "BM=64 BN=32 WGM=1 WGN=1 STAGES=3 CM=1 CN=1 GROUP=1 PERSIST=1 PINGPONG=0 MINB=1 SPLIT=1 "
-    "REDUCE=0 TAIL=0 REPACK=0 SWAP=1 STORE=0 RS=1 PRODUCERS=0";
+static const char small[] = "BM=64 BN=64 WGM=1 WGN=1 STAGES=3 CM=1 CN=1 GROUP=1 PERSIST=0 "
+                            "PINGPONG=0 MINB=1 SPLIT=1 "
+                            "REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0";
+static const char swapped[] = "BM=64 BN=32 WGM=1 WGN=1 STAGES=3 CM=1 CN=1 GROUP=1 "
+                              "PERSIST=1 PINGPONG=0 MINB=1 SPLIT=1 "
+                              "REDUCE=0 TAIL=0 REPACK=0 SWAP=1 STORE=0 RS=1 PRODUCERS=0";
 
 static void test_planes(void **state) {
     static const struct {
