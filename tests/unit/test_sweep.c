@@ -300,6 +300,8 @@ static void test_lists_of_comparisons(void **state) {
     } lists[] = {
         {"configs/bench-batched.json", 46, "f32-nn-4x4x4,batch=1000000",
          "f16-nn-64x64x64,lda=72,ldb=72,ldc=72,batch=10000"},
+        {"configs/bench-batched-other.json", 42, "f16-nn-3x3x3,batch=1000000",
+         "bf16-nn-512x80x1500,batch=64"},
         {"configs/bench-epilogue.json", 70, "bf16-nt-4096x4096x4096",
          "f32-nt-8192x1024x512,epi=swiglu"},
         {"configs/bench-split.json", 30, "f32@split-nn-256x256x256",
