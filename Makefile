@@ -16,8 +16,9 @@
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target
-#   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the long tests, a sixteenth
-#                   of a script's items, every Nth item of a program's; N is a multiple of 8
+#   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the tests of check-long and
+#                   every (N/8)th of their items, every Nth item elsewhere, in scripts at most
+#                   every 16th; N is a multiple of 8
 #   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \

@@ -26,6 +26,7 @@ struct gt_tiling {
     int64_t plane;   /* bytes from a plane to the next */
     int64_t box[2];  /* elements a row, rows */
     int64_t swizzle; /* bytes within which pieces of a box's row are permuted; 0: none */
+    int64_t fetch; /* bytes that the L2 cache takes in around what a box needs: 128, 256 */
 };
 
 #endif

@@ -405,23 +405,16 @@ static gt_cu_tma_swizzle map_swizzle(int64_t bytes) {
                          : GT_CU_TMA_SWIZZLE_NONE;
 }
 
-/* The L2 cache takes in so many bytes around what a box needs. Where rows do not begin at
- * multiples of 256 bytes, a box's row reaches into more such pieces than it fills: on an
- * H200 1000^3 of bf16 took 11.2 us with 256 bytes, and takes 9.9 with 128. */
-static gt_cu_tma_l2 map_promotion(int64_t stride) {
-    return stride % 256 == 0 ? GT_CU_TMA_L2_256B : GT_CU_TMA_L2_128B;
-}
-
 static gt_cu_result encode(struct gt_cu_tensor_map *map, const struct gt_cuda *cu,
                            const struct gt_tiling *t, void *memory) {
     const uint64_t sides[3] = {(uint64_t)t->inner, (uint64_t)t->outer, (uint64_t)t->planes};
     const uint64_t stride[2] = {(uint64_t)t->stride, (uint64_t)t->plane};
     const uint32_t box[3] = {(uint32_t)t->box[0], (uint32_t)t->box[1], 1};
     static const uint32_t dense[3] = {1, 1, 1};
-    return cu->cuTensorMapEncodeTiled(map, map_type(t->type), t->planes > 0 ? 3 : 2, memory,
-                                      sides, stride, box, dense, GT_CU_TMA_INTERLEAVE_NONE,
-                                      map_swizzle(t->swizzle), map_promotion(t->stride),
-                                      GT_CU_TMA_FILL_ZERO);
+    return cu->cuTensorMapEncodeTiled(
+        map, map_type(t->type), t->planes > 0 ? 3 : 2, memory, sides, stride, box, dense,
+        GT_CU_TMA_INTERLEAVE_NONE, map_swizzle(t->swizzle),
+        t->fetch == 256 ? GT_CU_TMA_L2_256B : GT_CU_TMA_L2_128B, GT_CU_TMA_FILL_ZERO);
 }
 
 /*

@@ -10,7 +10,7 @@
  * docs/templates.md lists the names that expressions may use, besides the family's own
  * parameters and derived names. One built kernel serves many problems. So "require",
  * "align", a pass's "when", "walk" and a tensor map's "of", "box", "swizzle" and "planes"
- * use neither the problem's names nor names derived from them.
+ * use neither the problem's names nor names derived from them; "planes" may use "variants".
  */
 #ifndef GT_RUNTIME_FAMILY_H
 #define GT_RUNTIME_FAMILY_H
@@ -357,8 +357,9 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
  * - a #line and the template.
  * One text serves every problem of the binding's types and layout. M, N and K are variables
  * of the kernel in it. Derived names that use them are expressions in the text; those that
- * use LDA.. or ALIGN_A.. are not in it. A family with "per_problem" has a text for each
- * value of its derived names, and they all are numbers in it. The caller frees *out.
+ * use LDA.. or ALIGN_A.. are not in it. The family's "variants" are numbers in it, with
+ * "per_problem" all derived names are: there is a text for each value of them. The caller
+ * frees *out.
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);

@@ -88,6 +88,7 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
     const gt_long gt_product = GT_GRID_PRODUCT;                                            \
     const struct gt_slot gt_slot = gt_slot_of(gt_product, all_rows, batch, m);             \
     const gt_long gt_rows_ahead = GT_SLOT_MATRIX * (gt_long)m + gt_slot.row;               \
+    (void)gt_rows_ahead; /* only an epilogue asks for it */                                \
     if (!GT_OPENCL && gt_slot.rows == 0)                                                   \
         return;                                                                            \
     m = gt_slot.rows;                                                                      \

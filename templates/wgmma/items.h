@@ -61,23 +61,23 @@ enum { PLANES_X = SWAP ? PLANES_B : PLANES_A, PLANES_Y = SWAP ? PLANES_A : PLANE
  * are the rows, or planes, ahead of the block's; with GT_WALK, from a matrix to the next
  * one. */
 #ifndef GT_BATCH
-#define ROWS_BEFORE_A 0
-#define ROWS_BEFORE_B 0
-#define ROWS_BEFORE_C 0
+#define BEFORE_A 0
+#define BEFORE_B 0
+#define BEFORE_C 0
 #elif GT_WALK
-#define ROWS_BEFORE_A ((int)(PLANES_A ? stride_a != 0 : stride_a / lda))
-#define ROWS_BEFORE_B ((int)(PLANES_B ? stride_b != 0 : stride_b / ldb))
-#define ROWS_BEFORE_C ((int)(stride_c / ldc))
+#define BEFORE_A ((int)(PLANES_A ? stride_a != 0 : stride_a / lda))
+#define BEFORE_B ((int)(PLANES_B ? stride_b != 0 : stride_b / ldb))
+#define BEFORE_C ((int)(stride_c / ldc))
 #elif GT_GROUPED || GT_MASKED
-#define ROWS_BEFORE_A GT_ROWS_BEFORE_A
-#define ROWS_BEFORE_B (PLANES_B ? (stride_b != 0) * gt_slot.group : GT_ROWS_BEFORE_B)
-#define ROWS_BEFORE_C GT_ROWS_BEFORE_C
+#define BEFORE_A GT_ROWS_BEFORE_A
+#define BEFORE_B ((int)(PLANES_B ? (stride_b != 0) * gt_slot.group : GT_ROWS_BEFORE_B))
+#define BEFORE_C GT_ROWS_BEFORE_C
 #else
-#define ROWS_BEFORE_A \
+#define BEFORE_A \
     ((int)(PLANES_A ? (stride_a != 0) * gt_product : gt_product * stride_a / lda))
-#define ROWS_BEFORE_B \
+#define BEFORE_B \
     ((int)(PLANES_B ? (stride_b != 0) * gt_product : gt_product * stride_b / ldb))
-#define ROWS_BEFORE_C ((int)(gt_product * stride_c / ldc))
+#define BEFORE_C ((int)(gt_product * stride_c / ldc))
 #endif
 
 /* The workspace has the copies of A and B, then the sums of parts. */
@@ -113,7 +113,7 @@ struct plan {
     int slabs;       /* of all k; 0: neither A nor B is read */
     int rank;        /* the block's in its cluster */
     int first, step; /* the items of the block's cluster: first, first + step, ... */
-    int before_x, before_y, before_c; /* ROWS_BEFORE_A and so on */
+    int before_x, before_y, before_c; /* BEFORE_A and so on */
 #if GT_WALK
     gt_long step_c; /* from a group's C to the next one's; GT_GROUPED: from row to row */
     struct gt_walk walk;

@@ -29,8 +29,8 @@
  *
  * In a batch the matrices of all products lie one below the other in a tensor map. Where k
  * is no whole number of slabs, the last slab of an operand with k outermost would have rows
- * of the next matrix, and a NaN there is one here. Such an operand has a plane of its map
- * for each product instead (PLANES).
+ * of the next matrix, and a NaN there is one here. Then each matrix of both operands is a
+ * plane of its map instead (PLANES), but for the rows of groups.
  *
  * Work is counted in items: a tile of a cluster, or a part of its k. A cluster of two
  * blocks has two tiles, one below the other (CM 2) or side by side (CN 2). They share a
@@ -222,8 +222,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                      GT_WALK ? 0x7fffffff : (int)GT_ITEMS,
                      alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK), GT_BLOCK % CLUSTER,
                      GT_BLOCK / CLUSTER, (int)gridDim.x / CLUSTER,
-                     SWAP ? ROWS_BEFORE_B : ROWS_BEFORE_A,
-                     SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B, ROWS_BEFORE_C};
+                     SWAP ? BEFORE_B : BEFORE_A,
+                     SWAP ? BEFORE_A : BEFORE_B, BEFORE_C};
     struct item first = {};
 #if GT_WALK
     p.step_c = GT_GROUPED ? ldc : stride_c;

@@ -292,6 +292,25 @@ static void add_epilogue(void) {
     jobs++;
 }
 
+/* Kernels of batches and groups: matrices one below the other, and as planes. */
+static void add_batches(void) {
+    static const char *const shapes[] = {"100x80x128,batch=3", "100x80x136,batch=3",
+                                         "300x80x128,groups=5", "300x80x72,groups=5",
+                                         "50x80x72,batch=3,masked,rows=20"};
+    const struct gt_family *f = gt_families_find(families, "wgmma");
+    for (int i = 0; i < (int)(sizeof shapes / sizeof *shapes); i++)
+        for (int persist = 0; persist < 2; persist++) {
+            struct job *j = &job[jobs++];
+            assert_true(jobs < JOBS_MAX);
+            *j = (struct job){.device = device_of(START_CC), .family = f};
+            describe(j, "bf16", "nn", shapes[i]);
+            gt_family_default(f, &j->point);
+            assert_int_equal(gt_point_set(&j->point, "REPACK", 0, NULL), GEMMTUNE_OK);
+            assert_int_equal(gt_point_set(&j->point, "PERSIST", persist, NULL),
+                             GEMMTUNE_OK);
+        }
+}
+
 static int by_number(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
@@ -393,6 +412,7 @@ static void test_every_start(void **state) {
     jobs = 0;
     bad += add_every_familys_starts(START_CC);
     add_epilogue();
+    add_batches();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_known(others[i]))
             bad += !add_starts(gt_families_find(families, "mma"), others[i]);

@@ -413,6 +413,7 @@ static void test_learning_more(void **state) {
         const bool tried = strcmp(now->family->name, "coalesced") == 0;
         assert_int_equal(now->shipped, had);
         assert_true(tried ? now->count > had : now->count == had);
+        assert_int_equal(now->later, shipped != NULL ? shipped->later : now->count);
         if (had > 0)
             assert_memory_equal(now->node, shipped->node,
                                 (size_t)had * GT_LEARNED_NODES * sizeof *now->node);

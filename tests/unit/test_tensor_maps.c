@@ -49,7 +49,7 @@ static void test_planes(void **state) {
         {"bf16-nn-100x80x136,batch=3", small, {{100, 3, 27200}, {136, 3, 21760}}},
         {"bf16-tt-104x72x72,batch=3", small, {{72, 3, 14976}, {72, 3, 10368}}},
         /* one matrix for all */
-        {"bf16-nn-100x80x136,batch=3,sb=0", small, {{100, 3, 27200}, {136, 1, 160}}},
+        {"bf16-nn-100x80x136,batch=3,sb=0", small, {{100, 3, 27200}, {136, 1, 21760}}},
         /* nothing lies across k */
         {"bf16-nt-100x80x136,batch=3", small, {{300, 0, 0}, {240, 0, 0}}},
         {"bf16-nn-100x80x136", small, {{100, 0, 0}, {136, 0, 0}}},
@@ -72,6 +72,27 @@ static void test_planes(void **state) {
     }
 }
 
+/* The L2 cache takes in 256 bytes where rows and planes are multiples of them apart. */
+static void test_fetched_bytes(void **state) {
+    static const struct {
+        const char *problem;
+        int64_t x, y;
+    } rows[] = {
+        {"bf16-nn-256x256x256", 256, 256},
+        {"bf16-nn-256x64x256", 256, 128},
+        {"bf16-nn-256x256x200", 128, 256},
+        {"bf16-nn-100x256x136,batch=3", 128, 256},
+        {"bf16-nn-100x256x136,batch=3,sb=34824", 128, 128},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_fit f;
+        fit(&f, rows[i].problem, small);
+        assert_int_equal(f.passes.map[X].tiling.fetch, rows[i].x);
+        assert_int_equal(f.passes.map[Y].tiling.fetch, rows[i].y);
+    }
+}
+
 /* Whether the source of the problem has such a line. */
 static bool has_line(const char *problem, const char *line) {
     struct gt_fit f;
@@ -83,6 +104,21 @@ static bool has_line(const char *problem, const char *line) {
     return has;
 }
 
+/* Whether both problems have one source. */
+static bool share_a_source(const char *one, const char *other) {
+    const char *const problem[2] = {one, other};
+    char *source[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        struct gt_fit f;
+        fit(&f, problem[i], small);
+        assert_int_equal(gt_source_of(&source[i], &f.binding, &device, NULL), GEMMTUNE_OK);
+    }
+    const bool same = strcmp(source[0], source[1]) == 0;
+    free(source[0]);
+    free(source[1]);
+    return same;
+}
+
 /* Problems of either kind have a source each, and all of a kind share it. */
 static void test_variants_of_the_source(void **state) {
     (void)state;
@@ -91,12 +127,16 @@ static void test_variants_of_the_source(void **state) {
     assert_true(has_line("bf16-nn-100x80x136", "#define GT_PLANES 0\n"));
     /* other derived names of the problem are expressions */
     assert_true(has_line("bf16-nn-100x80x136,batch=3", "#define GT_PACKED_A "));
-    assert_false(has_line("bf16-nn-100x80x136,batch=3", "136"));
+    assert_true(share_a_source("bf16-nn-100x80x136,batch=3", "bf16-nn-72x64x200,batch=50"));
+    assert_true(share_a_source("bf16-nn-100x80x128,batch=3", "bf16-nn-72x64x192,batch=50"));
+    assert_false(
+        share_a_source("bf16-nn-100x80x128,batch=3", "bf16-nn-100x80x136,batch=3"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_fetched_bytes),
         cmocka_unit_test(test_variants_of_the_source),
     };
     return cmocka_run_group_tests_name("tensor_maps", tests, setup, teardown);

@@ -54,9 +54,7 @@ static void print_file(const struct gt_learning *l, enum gt_learning_way way) {
             printf("%s ", t->family->param[j].name);
         for (int j = 0; j < t->family->derive_count; j++)
             printf("%s ", t->family->symbols.name[t->family->derive[j].slot]);
-        const bool has_later = t->shipped > 0 && t->count > t->shipped;
-        printf("\", %d, %d, learned_%s},\n", t->count, has_later ? t->shipped : t->count,
-               t->family->name);
+        printf("\", %d, %d, learned_%s},\n", t->count, t->later, t->family->name);
     }
     (void)fputs("};\n"
                 "const size_t gt_learned_h200_count =\n"

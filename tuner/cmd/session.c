@@ -19,7 +19,7 @@ volatile int gt_session_stop;
 
 /* timeout(1) sends its signal to the program and then to the group, which the program is
  * in. */
-static const double same_signal_s = 1; /* for so long the same signal counts once */
+static const double same_signal_s = 1; /* one that comes again within is the same */
 static double first_came_s[NSIG];      /* when each signal came first; 0: not yet */
 
 static void stop(int number) {
@@ -210,6 +210,7 @@ void gt_session_end_run(struct gt_tuner *t, gt_status status) {
     const char *end = status != GEMMTUNE_OK ? "failed"
                       : gt_session_stop     ? "stopped"
                                             : "done";
+    gt_images_clear(&t->images);
     if (t->run_id != 0)
         (void)gt_db_run_end(t->db, t->run_id, end, NULL);
 }

@@ -31,7 +31,9 @@ static const struct small smalls[] = {
     {96, 160, 80, 4, 2, 1, 0, UNIFORM, true},
     {19, 23, 0, 4, 1, 1, 2, WHOLE, false},
     {67, 40, 0, 4, 0, 1, 0, WHOLE, false},
-    {113, 97, 257, 4, 0, 0.5, 0, UNIFORM, false},
+    /* Whole slabs, ragged tiles, gaps: of wgmma, another kernel serves other k in batches.
+     */
+    {113, 104, 256, 4, 2, 0.5, 0, UNIFORM, false},
     {64, 1, 1204, 1, 0, 1, 0, WHOLE, true},
     {1, 301, 33, 4, 2, 0, 1.5, WHOLE, false},
     /* Tiles of rows and columns below GT_DATA_NEAR are computed by residues. Tiles of those
@@ -84,8 +86,8 @@ static int64_t padded(const struct small *s, int64_t row, int pads, gemmtune_dty
 /* The products of a small shape. One product is 0 apart: nothing depends on it. Of a batch
  * there are two to four, with gaps of whole vectors between them, so that kernels with
  * vector loads are not spared. Kernels with tensor maps may refuse gaps that are no whole
- * rows, so some cases have one of those. Operands that the batch shares are shared here as
- * well. */
+ * rows, so some cases have a gap of one whole row. Operands that the batch shares are
+ * shared here as well. */
 static void space_products(gemmtune_problem *p, const gemmtune_problem *types,
                            const struct small *s) {
     enum { GAP = GT_VECTOR_BYTES }; /* elements */

@@ -124,6 +124,7 @@ struct gt_learned_trees {
     const struct gt_family *family; /* of the families given */
     int shipped;                    /* trees that were not learned here, the first */
     int count;                      /* trees; 0: there were too few trials */
+    int later;                      /* as in struct gt_learned */
     struct gt_learned_node *node;
 };
 

@@ -310,6 +310,12 @@ static gt_status begin_trees(struct gt_learned_trees *out, const struct gt_learn
     return GEMMTUNE_OK;
 }
 
+/* Where the trees that were learned later begin. Those that are shipped as such stay first:
+ * they know what the oldest ones do not. */
+static int later_of(const struct gt_learned *shipped, int count) {
+    return shipped != NULL ? shipped->later : count;
+}
+
 static gt_status learn_family(struct gt_learned_trees *out,
                               const struct gt_model_trials *all, const double *weight,
                               const struct gt_family *family,
@@ -325,6 +331,7 @@ static gt_status learn_family(struct gt_learned_trees *out,
         status = begin_trees(out, shipped, trees, err);
     if (status == GEMMTUNE_OK && trees > had)
         status = grow_trees(out, &l, trees, err);
+    out->later = later_of(shipped, out->count);
     free_lesson(&l);
     return status;
 }

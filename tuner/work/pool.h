@@ -34,7 +34,7 @@ bool gt_pool_idle(const struct gt_pool *p);        /* the run worker has no job 
 bool gt_pool_can_run(const struct gt_pool *p);     /* no job waits for the run worker */
 bool gt_pool_can_compile(const struct gt_pool *p); /* a compile worker is idle */
 /* Whether a compile worker has the first candidate of the job, for the same problem or for
- * one that may have the same source. When it is done, the image is in the cache. */
+ * one that may have the same source. When it is done, the image may be in the cache. */
 bool gt_pool_compiles(const struct gt_pool *p, const struct gt_job *job);
 /* Hands a job to an idle worker, and starts the worker where needed. One job may wait for
  * the run worker while it is busy; it is handed over at once when the worker is free, so

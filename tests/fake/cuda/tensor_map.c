@@ -40,7 +40,9 @@ static bool is_box_legal(const struct ptx_tensor *t) {
 
 /* Whether a driver before NVIDIA's remedy makes a map that faults; see ptx.h. */
 static bool is_faulty(const struct ptx_tensor *t) {
-    return device[current()->device]->cc >= 100 && t->dims[1] * t->strides[1] < 128 << 10;
+    const uint64_t bytes =
+        t->rank > 2 ? t->dims[2] * t->strides[2] : t->dims[1] * t->strides[1];
+    return device[current()->device]->cc >= 100 && bytes < 128 << 10;
 }
 
 gt_cu_result cuTensorMapEncodeTiled(struct gt_cu_tensor_map *map, gt_cu_tma_type type,
