@@ -49,6 +49,15 @@ static bool is_built(void *user, const struct gt_pick *pick) {
                          pick->index);
 }
 
+/* Whether the run's device has waited for compilers for a tenth of its time. Else a pick
+ * that must be compiled takes no longer than others. */
+static bool waits_for_compilers(const struct gt_tuner *t) {
+    const struct gt_pool_use use = gt_pool_use(t->pool);
+    const double all =
+        use.preparing_s + use.building_s + use.running_s + use.compile_wait_s;
+    return use.compile_wait_s > 0.1 * all;
+}
+
 static gt_status find_kinds(struct task *s, struct gt_err *err) {
     s->kind = calloc((size_t)s->spaces + 1, sizeof *s->kind);
     if (s->kind == NULL)
@@ -74,7 +83,7 @@ static gt_status search(struct task *s, struct gt_err *err) {
                    .budget = s->t->effort->trials,
                    .seed = s->t->seed,
                    .predict = forecast,
-                   .is_built = s->t->compilers > 0 ? is_built : NULL,
+                   .is_built = waits_for_compilers(s->t) ? is_built : NULL,
                    .user = s},
         .kind = s->kind,
         .required = starts.required,
