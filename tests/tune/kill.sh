@@ -121,17 +121,6 @@ for signal in INT TERM USR1; do
         "$(sql "$db" "SELECT count(*) FROM trial WHERE state <> 'done'")" 0
 done
 
-# A candidate that hangs keeps the program, until the signal comes again.
-"$GEMMTUNE" tune --device 0 --db "$TMPDIR/again.db" --templates "$families" --family hang --effort full \
-    --timeout 60s f32-nn-16x16x16 >"$TMPDIR/said" 2>&1 &
-until_sql "$TMPDIR/again.db" "SELECT 1 FROM trial t JOIN subject s ON s.id = t.subject
-                              WHERE t.state = 'running' AND s.point = 'BAD=1'"
-kill -s TERM $!
-sleep 1.5
-kill -s TERM $! 2>/dev/null
-wait $!
-is "SIGTERM once more, later, ends it at once" $? 143
-
 # shellcheck disable=SC2046
 "$GEMMTUNE" $(args "$db") >"$TMPDIR/said" 2>&1 &
 tuner=$!

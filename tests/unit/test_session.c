@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of a search: tune, agree and ladder read them with the same function. */
+/* The options of a search: tune, agree and ladder read them with the same function. The
+ * signals that stop a command. */
 #include "tests/unit/capture.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/cmd/session.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void test_choice(void **state) {
     static const struct {
@@ -34,10 +38,48 @@ static void test_unknown_names(void **state) {
                      GT_EXIT_USAGE);
 }
 
+/* In a child: writes a byte when the signal came twice and only stops it. It sends the
+ * signal again when that second is over. */
+static void receive(int number, int out) {
+    gt_session_catch();
+    (void)raise(number);
+    (void)raise(number); /* as timeout(1) does */
+    if (!gt_session_stop || write(out, "s", 1) != 1)
+        _exit(1);
+    (void)sleep(2);
+    (void)raise(number);
+    _exit(1);
+}
+
+static void test_signal_again(void **state) {
+    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    enum { COUNT = sizeof signals / sizeof *signals };
+    pid_t child[COUNT];
+    int in[COUNT][2];
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(pipe(in[i]), 0);
+        child[i] = fork();
+        if (child[i] == 0)
+            receive(signals[i], in[i][1]);
+        close(in[i][1]);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        char stopped = 0;
+        int end = 0;
+        assert_int_equal(read(in[i][0], &stopped, 1), 1);
+        close(in[i][0]);
+        assert_int_equal(waitpid(child[i], &end, 0), child[i]);
+        assert_true(WIFSIGNALED(end));
+        assert_int_equal(WTERMSIG(end), signals[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choice),
         cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_signal_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
