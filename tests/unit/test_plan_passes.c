@@ -22,11 +22,21 @@ static const char many_json[] =
     "\"grid\": [\"cdiv(M * N, 32)\", \"1\", \"1\"], \"smem\": \"4 * N\"}],"
     "\"args\": [\"k\", \"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
 
-static struct gt_family *many_family(void) {
+/* Has two sources: one for k that is a multiple of 8. */
+static const char two_json[] =
+    "{\"format\": 1, \"family\": \"two\", \"about\": \"\", \"source\": {\"cuda\": \"x\","
+    "\"opencl\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"f32\"], \"layouts\": [\"nn\"],"
+    "\"params\": {\"S\": [1]}, \"default\": {\"S\": 1},"
+    "\"derive\": {\"REST\": \"K % 8 != 0\"}, \"variants\": [\"REST\"],"
+    "\"launch\": {\"block\": [\"64\", \"1\", \"1\"], \"grid\": [\"cdiv(M, 64)\", \"1\", "
+    "\"1\"]},"
+    "\"args\": [\"k\", \"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
+static struct gt_family *family_of(const char *name, const char *json) {
     static const char *const source[2] = {"text", "text"};
     struct gt_family *f = NULL;
     struct gt_err err = {""};
-    (void)gt_family_parse(&f, "many", "many", many_json, source, &err);
+    (void)gt_family_parse(&f, name, name, json, source, &err);
     assert_string_equal(err.line, "");
     return f;
 }
@@ -38,9 +48,9 @@ static struct gt_gpu *gpu_of(gemmtune_backend backend) {
     return gpu;
 }
 
-static gt_status many_exec(struct gt_exec **out, struct gt_gpu *gpu,
-                           const struct gt_family *f, const char *point_text,
-                           struct gt_err *err) {
+static gt_status exec_of(struct gt_exec **out, struct gt_gpu *gpu,
+                         const struct gt_family *f, const char *point_text,
+                         struct gt_err *err) {
     gemmtune_problem p;
     struct gt_point point;
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-100x40x20", NULL), GEMMTUNE_OK);
@@ -62,14 +72,14 @@ static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, 
 }
 
 static void test_passes(void **state) {
-    struct gt_family *f = many_family();
+    struct gt_family *f = family_of("many", many_json);
     struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
     struct gt_exec *e, *other;
     struct gt_exec_info info;
     struct gt_err err = {""};
     gemmtune_problem q;
     (void)state;
-    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
     assert_int_equal(loaded, 3);
     gt_exec_describe(e, &info); /* the main kernel's */
     assert_int_equal(info.fit->passes.main, 1);
@@ -106,24 +116,46 @@ static void test_passes(void **state) {
     fake_close(gpu);
 }
 
+/* A variant of the source is in the image: a problem that needs another one has other
+ * kernels. */
+static void test_variants_do_not_share(void **state) {
+    struct gt_family *f = family_of("two", two_json);
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
+    struct gt_exec *e, *other;
+    struct gt_err err = {""};
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(exec_of(&e, gpu, f, "S=1", &err), GEMMTUNE_OK); /* k is 20 */
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-10x16x21", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_exec_share(&other, e, &p, &err), GEMMTUNE_OK);
+    gt_exec_destroy(other);
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-100x40x24", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_exec_share(&other, e, &p, &err), GEMMTUNE_EINVAL);
+    assert_string_equal(err.line, "the kernel is for another REST");
+    assert_null(other);
+    gt_exec_destroy(e);
+    gt_family_destroy(f);
+    fake_close(gpu);
+}
+
 static void test_passes_that_a_point_lacks(void **state) {
-    struct gt_family *f = many_family();
+    struct gt_family *f = family_of("many", many_json);
     struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
     struct gt_exec *e;
     struct gt_err err = {""};
     (void)state;
-    assert_int_equal(many_exec(&e, gpu, f, "S=1 P=0", &err), GEMMTUNE_OK);
+    assert_int_equal(exec_of(&e, gpu, f, "S=1 P=0", &err), GEMMTUNE_OK);
     assert_int_equal(loaded, 1);
     assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), NULL, &err), GEMMTUNE_OK);
     assert_string_equal(seen.entries, "gemm ");
     gt_exec_destroy(e);
-    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
     assert_int_equal(run_many(e, &one, at(0x1000), at(0x2000), at(0x4000), &err),
                      GEMMTUNE_OK);
     assert_string_equal(seen.entries, "gemm add ");
     gt_exec_destroy(e);
     /* an entry that the source lacks: nothing stays loaded */
-    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=2", &err), GEMMTUNE_EBUILD);
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=2", &err), GEMMTUNE_EBUILD);
     assert_non_null(strstr(err.line, "no kernel nobody"));
     assert_int_equal(loaded, 0);
     gt_family_destroy(f);
@@ -132,12 +164,12 @@ static void test_passes_that_a_point_lacks(void **state) {
 
 /* Neither A nor B is read: all passes run with k 0, since the last of them scales C. */
 static void test_passes_without_a_product(void **state) {
-    struct gt_family *f = many_family();
+    struct gt_family *f = family_of("many", many_json);
     struct gt_gpu *gpu = gpu_of(GEMMTUNE_CUDA);
     struct gt_exec *e;
     struct gt_err err = {""};
     (void)state;
-    assert_int_equal(many_exec(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
     assert_int_equal(run_many(e, &zero, NULL, NULL, at(0x4000), &err), GEMMTUNE_OK);
     assert_string_equal(seen.entries, "pack gemm add ");
     assert_int_equal(seen.arg[MANY_K], 0);
@@ -162,13 +194,13 @@ static void test_workspace(void **state) {
         {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
         {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, ""}, /* a handle, not an address */
     };
-    struct gt_family *f = many_family();
+    struct gt_family *f = family_of("many", many_json);
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_gpu *gpu = gpu_of(rows[i].backend);
         struct gt_exec *e;
         struct gt_err err = {""};
-        assert_int_equal(many_exec(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+        assert_int_equal(exec_of(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
         assert_int_equal(
             run_many(e, &one, at(0x1000), at(0x2000), at(rows[i].workspace), &err),
             rows[i].status);
@@ -183,6 +215,7 @@ static void test_workspace(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_variants_do_not_share),
         cmocka_unit_test(test_passes_that_a_point_lacks),
         cmocka_unit_test(test_passes_without_a_product),
         cmocka_unit_test(test_workspace),
