@@ -34,6 +34,7 @@ export GEMMTUNE_LIBCUDA=/nowhere
 if ! ldconfig -p | grep -q libclblast.so.1; then
     echo "ok - CLBlast # SKIP not installed"
 else
+    export POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable # to optimise CLBlast's kernels takes a minute
     bench f32-tn-33x17x20,beta --against clblast --json
     is "CLBlast: exit 0" "$code" 0
     is "CLBlast: verified and timed" "$(lines outcome baseline baseline_is)" \
@@ -42,6 +43,7 @@ else
     is "CLBlast: batches with a shared B, padding and gaps" "$(lines outcome baseline)" \
         "correct|clblast
 correct|clblast"
+    unset POCL_EXTRA_BUILD_FLAGS
 fi
 bench f32-tt-33x17x20,lda=40 i32-nn-8x8x8 --against cpu --json
 is "the CPU's BLAS, and nothing for i32" "$(lines outcome baseline)" "correct|cpu
