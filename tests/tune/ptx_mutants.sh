@@ -32,24 +32,25 @@ refused() {
     has "$1: $4" "$(cat "$TMPDIR/out")" "$4"
 }
 
-# mutant FAMILY FROM TO PROBLEM POINT PATTERN: the trial of such a copy is refused.
+# mutant FAMILY FROM TO PROBLEM POINT PATTERN: the trial of such a copy is refused. That there is
+# a place for the mistake is checked every time.
 mutant() {
-    is_mine || return 0
     copy "$1" "$2" "$3"
     diff -q -x space.json "$GT_SRC/templates/$1" "$own" >"$TMPDIR/out" &&
-        is "mutant of $1" unchanged changed
+        is "mutant of $1: $2" unchanged changed
+    is_mine || return 0
     refused "$1 with '$3' for '$2'" "$4" "$5" "$6"
 }
 
 # mutant_of_split FROM TO PROBLEM POINT PATTERN: a copy of triple that has templates/common/split.h
 # as a file of its own, in which FROM is replaced by TO.
 mutant_of_split() {
-    is_mine || return 0
     copy triple '^' ''
     sed -i 's/"split", //;s/"cuda": \[/&"split.h", /;s/SPLIT_DEPTH/32/' "$own/space.json"
     sed "s/$1/$2/" "$GT_SRC/templates/common/split.h" >"$own/split.h"
     cmp -s "$GT_SRC/templates/common/split.h" "$own/split.h" &&
-        is "mutant of split.h" unchanged changed
+        is "mutant of split.h: $1" unchanged changed
+    is_mine || return 0
     refused "split.h with '$2' for '$1'" "$3" "$4" "$5"
 }
 # Slabs that reach into the next matrix of a batch, whose first row may be NaN.
@@ -90,7 +91,7 @@ mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); b = all_b[0];' \
     bf16-nn-20x24x40,batch=3,pointers,align=16 "" "elements wrong"
 mutant mma '    GT_PRODUCT();' '    GT_PRODUCT(); m -= m < GT_SLOT_ROWS;' \
     bf16-nt-70x24x40,groups=3 "" "elements wrong"
-mutant wgmma 'SWAP ? ROWS_BEFORE_A : ROWS_BEFORE_B' '0' bf16-nt-70x24x40,groups=3 \
+mutant wgmma 'SWAP ? BEFORE_A : BEFORE_B' '0' bf16-nt-70x24x40,groups=3 \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0" "elements wrong"
 # Parts of tiles: one without its last slab; sums in the place of another part.
 shares="BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 TAIL=1"
