@@ -328,3 +328,27 @@ gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char
     status = replace_records(db, &set, rows, count, err);
     return gt_txn_end(db, status, err);
 }
+
+gt_status gt_db_records_moment(int64_t *moment_ms, struct gt_db *db, const char *device_key,
+                               const char *problem, struct gt_err *err) {
+    const struct gt_db_subject set = {.device_key = device_key, .problem = problem};
+    *moment_ms = 0;
+    return gt_records_stamp(moment_ms, NULL, db, &set, GT_LOCAL, err);
+}
+
+gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
+                                const char *device_key, const char *problem,
+                                const struct gt_record_row *rows, size_t count,
+                                struct gt_err *err) {
+    const struct gt_db_subject set = {.device_key = device_key, .problem = problem};
+    int64_t moment_ms = 0;
+    *put = false;
+    gt_status status = gt_txn_begin(db, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_db_records_moment(&moment_ms, db, device_key, problem, err);
+    *put = status == GEMMTUNE_OK && moment_ms == known_ms;
+    if (*put)
+        status = replace_records(db, &set, rows, count, err);
+    return gt_txn_end(db, status, err);
+}

@@ -44,6 +44,44 @@ is "later than the first" "$((second > first))" 1
 tune --db "$db" --templates "$families" --effort full --family ragged,race "$problem"
 is "and once only" "$?,$(moment)" "0,$second"
 
+# ---- two processes ----
+
+# Another process decides between trials that this one does not know and its finals.
+other=$TMPDIR/other.db
+tune --db "$other" --templates "$families" --effort full --family ragged --trials-only "$problem"
+is "trials without finals" "$?,$(sql "$other" "SELECT count(*) FROM record")" 0,0
+db=$other
+tune --db "$db" --templates "$families" --effort full --family race "$problem"
+is "a process that knows nothing of them decides" "$?,$(entered race ragged)" 0,10
+tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
+is "they take part after all" "$?,$(entered race ragged)" 0,11
+
+# Another process stores its winner while this one measures finalists.
+db=$TMPDIR/meanwhile.db
+cp "$TMPDIR/first.db" "$db"
+sql "$db" "DELETE FROM record; DELETE FROM tuning"
+"$GEMMTUNE" tune --device 0 --db "$db" --templates "$families" --effort full --family ragged \
+    "$problem" >"$TMPDIR/said" 2>&1 &
+pid=$!
+# Finals have a worker of their own, after the one that tries candidates.
+while [ -z "$(sql "$db" "SELECT 1 FROM trial WHERE state = 'running'" 2>/dev/null)" ]; do
+    kill -0 "$pid" || break
+done
+trying=$(children_of "$pid") workers=
+while [ -z "$workers" ] || [ "$workers" = "$trying" ]; do
+    kill -0 "$pid" || break
+    workers=$(children_of "$pid")
+done
+# shellcheck disable=SC2086 # a list
+kill -STOP $workers
+sleep 0.5
+sql "$db" "ATTACH '$TMPDIR/first.db' AS first; INSERT INTO record SELECT * FROM first.record"
+# shellcheck disable=SC2086 # a list
+kill -CONT $workers
+wait "$pid"
+is "a winner that was stored meanwhile is measured too" "$?,$(entered race ragged)" 0,11
+is "and all records are of the same finals" "$(sql "$db" "SELECT count(DISTINCT measured_ms) FROM record")" 1
+
 # ---- a clock that has given way ----
 
 use_fakes "the interval at a lower clock"

@@ -218,6 +218,39 @@ static void test_record_order(void **state) {
     assert_int_equal(order.count, 2);
 }
 
+static int count_records(void) {
+    struct order order = {0};
+    OK(gt_db_records(db, NULL, NULL, note_record, &order, &err));
+    return order.count;
+}
+
+/* Records are replaced by who knows them. */
+static void test_replace(void **state) {
+    const char *const problem = "f32-nn-64x64x64";
+    struct gt_record_row rows[] = {a_record(key, 4, 0), a_record(key, 3, 1)};
+    int64_t first_ms, second_ms;
+    bool done = true;
+    (void)state;
+    rows[0].subject.problem = rows[1].subject.problem = problem;
+    OK(gt_db_records_moment(&first_ms, db, key, problem, &err));
+    assert_int_equal(first_ms, 0);
+    OK(gt_db_records_replace(&done, db, 1, key, problem, rows, 2, &err));
+    assert_false(done);
+    assert_int_equal(count_records(), 0);
+    OK(gt_db_records_replace(&done, db, 0, key, problem, rows, 2, &err));
+    assert_true(done);
+    OK(gt_db_records_moment(&first_ms, db, key, problem, &err));
+    assert_true(first_ms > 0);
+    OK(gt_db_records_replace(&done, db, 0, key, problem, rows, 1, &err));
+    assert_false(done);
+    assert_int_equal(count_records(), 2);
+    OK(gt_db_records_replace(&done, db, first_ms, key, problem, rows, 1, &err));
+    assert_true(done);
+    assert_int_equal(count_records(), 1);
+    OK(gt_db_records_moment(&second_ms, db, key, problem, &err));
+    assert_true(second_ms > first_ms);
+}
+
 static gt_status check_record_row(void *user, const struct gt_record_row *row,
                                   struct gt_err *unused) {
     const struct gt_record_row *want = user;
@@ -395,11 +428,11 @@ static void test_absurd_moment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_device),        TEST(test_trial),        TEST(test_run),
-        TEST(test_every_outcome), TEST(test_most_samples), TEST(test_locale),
-        TEST(test_lines),         TEST(test_record_order), TEST(test_record),
-        TEST(test_trials),        TEST(test_bad_records),  TEST(test_bad_trials),
-        TEST(test_absurd_moment),
+        TEST(test_device),        TEST(test_trial),         TEST(test_run),
+        TEST(test_every_outcome), TEST(test_most_samples),  TEST(test_locale),
+        TEST(test_lines),         TEST(test_record_order),  TEST(test_replace),
+        TEST(test_record),        TEST(test_trials),        TEST(test_bad_records),
+        TEST(test_bad_trials),    TEST(test_absurd_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

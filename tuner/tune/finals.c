@@ -146,6 +146,15 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     return false;
 }
 
+/* Whether the best of the screened candidates is among the stored ones. It is not when
+ * another process decided while this one searched. */
+static bool has_best(const struct gt_tune_result *stored, const struct gt_finals *f) {
+    bool has = false;
+    for (int i = 0; !has && i < stored->winners; i++)
+        has = gt_candidate_same(&stored->winner[i].candidate, &f->best[0].candidate);
+    return has;
+}
+
 /* Recalls the stored records. They are the result unless they must be decided again, which
  * is so when a finalist ended after their finals: in this run, in another process, or in a
  * run that was stopped before its finals. */
@@ -154,7 +163,7 @@ static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const double baseline_ns = result->baseline_ns;
     const gt_status status = gt_finals_recall(kept, result, t, item, err);
-    *kept = *kept && !any_later(f, result->measured_ms);
+    *kept = *kept && !any_later(f, result->measured_ms) && has_best(result, f);
     result->baseline_ns = baseline_ns; /* the one of this search */
     return status;
 }
@@ -306,8 +315,10 @@ void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
     compare(result, f, t);
 }
 
-static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
-                       const struct gt_sweep_item *item, struct gt_err *err) {
+/* *stored is false when others than the records of `known_ms` are stored now. */
+static gt_status store(bool *stored, int64_t known_ms, const struct gt_tune_result *result,
+                       struct gt_tuner *t, const struct gt_sweep_item *item,
+                       struct gt_err *err) {
     struct gt_record_row rows[GT_FINALISTS_MAX];
     struct gt_err why = {""};
     for (int i = 0; i < result->winners; i++) {
@@ -328,8 +339,9 @@ static gt_status store(const struct gt_tune_result *result, struct gt_tuner *t,
                                          .provenance = "local",
                                          .measured_ms = result->measured_ms};
     }
-    const gt_status status = gt_db_records_put(t->db, t->device_key, item->name, rows,
-                                               (size_t)result->winners, &why);
+    const gt_status status =
+        gt_db_records_replace(stored, t->db, known_ms, t->device_key, item->name, rows,
+                              (size_t)result->winners, &why);
     return status == GEMMTUNE_OK
                ? GEMMTUNE_OK
                : gt_fail(err, status, "the winners are not stored: %s", why.line);
@@ -347,23 +359,13 @@ static gt_status explain_none(const struct gt_tune_result *result, struct gt_err
                                        : "no candidate was correct");
 }
 
-gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
-                           struct gt_tuner *t, const struct gt_sweep_item *item,
-                           struct gt_err *err) {
+/* Measures the finalists and the stored winner, which `result` has. */
+static gt_status measure(struct gt_tune_result *result, const struct gt_finals *f,
+                         struct gt_tuner *t, const struct gt_sweep_item *item,
+                         struct gt_err *err) {
     struct gt_finals all = *f;
     struct gt_job job;
     struct gt_report report;
-    bool kept = false;
-    if (f->count == 0)
-        return *t->stop ? GEMMTUNE_OK : explain_none(result, err);
-    gt_status status = keep_stored(&kept, result, f, t, item, err);
-    compare(result, f, t);
-    if (status != GEMMTUNE_OK || kept)
-        return status;
-    if (*t->stop) {
-        result->winners = 0;
-        return GEMMTUNE_OK;
-    }
     all.count = gt_finals_entrants(&all);
     add_defender(&all, result, t, &item->problem);
     add_limited(&all, result, t, &item->problem);
@@ -372,13 +374,48 @@ gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals
     /* candidates that end from now on are not in these finals */
     result->measured_ms = gt_now_ms();
     init_job(&job, &all, t, item);
-    status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
+    const gt_status status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
     if (status != GEMMTUNE_OK)
         return status;
     gt_finals_rank(result, f, t, &job, &report);
     result->dropped += report.result[0].time.dropped; /* dropped rounds, the same for all */
-    if (result->winners == 0)
-        return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                       "no finalist was correct when measured again");
-    return store(result, t, item, err);
+    return result->winners > 0 ? GEMMTUNE_OK
+                               : gt_fail(err, GEMMTUNE_ENOTFOUND,
+                                         "no finalist was correct when measured again");
+}
+
+/* Decides once. *done is false when another process has stored its winner meanwhile. */
+static gt_status decide(bool *done, struct gt_tune_result *result,
+                        const struct gt_finals *f, struct gt_tuner *t,
+                        const struct gt_sweep_item *item, struct gt_err *err) {
+    int64_t known_ms = 0;
+    *done = true;
+    gt_status status =
+        gt_db_records_moment(&known_ms, t->db, t->device_key, item->name, err);
+    bool kept = false;
+    result->winners = 0;
+    if (status == GEMMTUNE_OK)
+        status = keep_stored(&kept, result, f, t, item, err);
+    compare(result, f, t);
+    if (status != GEMMTUNE_OK || kept)
+        return status;
+    if (*t->stop) {
+        result->winners = 0;
+        return GEMMTUNE_OK;
+    }
+    status = measure(result, f, t, item, err);
+    return status == GEMMTUNE_OK ? store(done, known_ms, result, t, item, err) : status;
+}
+
+/* Each process stores its winner once, so this ends. */
+gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
+                           struct gt_tuner *t, const struct gt_sweep_item *item,
+                           struct gt_err *err) {
+    bool done = false;
+    gt_status status = GEMMTUNE_OK;
+    if (f->count == 0)
+        return *t->stop ? GEMMTUNE_OK : explain_none(result, err);
+    while (status == GEMMTUNE_OK && !done)
+        status = decide(&done, result, f, t, item, err);
+    return status;
 }
