@@ -393,7 +393,10 @@ static void test_a_refused_start_stands_for_its_neighbours(void **state) {
     outlook.ns[0][best] = 100;
     find_with(&s, &outlook);
     assert_int_equal(s.count, 4); /* expected, and two parameters off */
-    outlook.ns[0][beside] = 1000; /* so like the best that it is not asked for by itself */
+    outlook.ns[0][beside] = 1000; /* hopeless */
+    find_with(&s, &outlook);
+    assert_int_equal(s.count, 4);
+    outlook.ns[0][beside] = 200; /* so like the best that it is not asked for by itself */
     find_with(&s, &outlook);
     assert_int_equal(s.count, 5); /* beside both starts, once */
     bool found = false;
@@ -404,6 +407,45 @@ static void test_a_refused_start_stands_for_its_neighbours(void **state) {
     free(outlook.ns[0]);
     gt_space_clear(&space);
     space = whole;
+}
+
+static int count_of(const struct gt_starts *s, int in) {
+    int n = 0;
+    for (int i = 0; i < s->count; i++)
+        n += s->pick[i].space == in;
+    return n;
+}
+
+/* Of a family with long forecasts, one start is tried. */
+static void test_no_hopeless_starts_but_one_of_each_family(void **state) {
+    enum { TILE, COLUMN, SPACES };
+    struct gt_space both[SPACES] = {space};
+    struct gt_starts s;
+    OK(gt_space_create(&both[COLUMN], gt_families_find(families, "column"), &tuner.device,
+                       &problem, &err));
+    struct gt_outlook outlook = {.ns =
+                                     (float *[]){calloc(both[TILE].count, sizeof(float)),
+                                                 calloc(both[COLUMN].count, sizeof(float))},
+                                 .space = both,
+                                 .spaces = SPACES};
+    assert_true(outlook.ns[TILE] && outlook.ns[COLUMN]);
+    open_db("hopeless.db");
+    for (int factor = 2; factor <= 5; factor += 3) {
+        for (size_t i = 0; i < both[TILE].count; i++)
+            outlook.ns[TILE][i] = 1000;
+        for (size_t i = 0; i < both[COLUMN].count; i++)
+            outlook.ns[COLUMN][i] = (float)(1000 * factor);
+        OK(gt_starts_find(&s, &tuner, both, SPACES, &outlook, &problem, &err));
+        if (factor < 3)
+            assert_true(count_of(&s, COLUMN) > 3);
+        else
+            assert_int_equal(count_of(&s, COLUMN), 1);
+        assert_true(count_of(&s, TILE) > 3);
+    }
+    gt_db_close(tuner.db);
+    free(outlook.ns[TILE]);
+    free(outlook.ns[COLUMN]);
+    gt_space_clear(&both[COLUMN]);
 }
 
 int main(void) {
@@ -420,6 +462,7 @@ int main(void) {
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_the_other_expected_between_winners_and_starts),
         cmocka_unit_test(test_a_refused_start_stands_for_its_neighbours),
+        cmocka_unit_test(test_no_hopeless_starts_but_one_of_each_family),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
