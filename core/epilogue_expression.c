@@ -225,6 +225,8 @@ static int parse_operand(struct gt_epi_parser *p, int index, const char *word, s
 static int parse_undeclared(struct gt_epi_parser *p, const char *word, size_t len) {
     int32_t shape;
     const char *index = p->at;
+    if (index < p->end && *index == '(')
+        return gt_epi_refuse(p, word, len, "is no function");
     if (!gt_epi_take_index(&shape, p))
         return -1;
     if (shape == GT_EPI_SCALAR)

@@ -160,7 +160,7 @@ static gt_status find_option(const struct gt_problem_option **out, struct gt_pie
         o++;
     *out = o;
     if (o->name != NULL && o->kind == GT_NAME_FLAG && piece.stop == '=')
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s has no value", o->name);
+        return gt_fail(err, GEMMTUNE_EPARSE, "%s takes no value", o->name);
     if (o->name != NULL && o->kind != GT_NAME_FLAG && piece.stop != '=')
         return gt_fail(err, GEMMTUNE_EPARSE, "%s needs a value, as in \"%s=%s\"", o->name,
                        o->name, o->kind == GT_NAME_TEXT ? "relu" : "16");

@@ -268,11 +268,11 @@ static gt_status write_file(struct gt_export_report *report, const char *path,
     if (len < 0 || (size_t)len >= sizeof temporary)
         return gt_fail(err, GEMMTUNE_EIO, "%s: path is too long", path);
     FILE *out = create(temporary);
-    gt_status status = write_stream(report, out, temporary, db, device_key, err);
+    gt_status status = write_stream(report, out, path, db, device_key, err);
     if (status == GEMMTUNE_OK && fsync(fileno(out)) != 0)
-        status = fail_io(temporary, err);
+        status = fail_io(path, err);
     if (out != NULL && fclose(out) != 0 && status == GEMMTUNE_OK)
-        status = fail_io(temporary, err);
+        status = fail_io(path, err);
     if (status == GEMMTUNE_OK && rename(temporary, path) != 0)
         status = fail_io(path, err);
     if (status == GEMMTUNE_OK)

@@ -4,7 +4,7 @@
  * one B for all. The problem says how many products there are and where their matrices
  * begin; the call is that of a single product, on CUDA as well.
  *
- *     cc -Iinclude examples/batch_opencl.c -lgemmtune -lOpenCL -lm
+ *     cc examples/batch_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
  * Tune first (gemmtune tune f32-nn-10x12x20,batch=1000,sb=0) for the fastest kernel.
  */

@@ -3,7 +3,7 @@
  * convert.c - data for a product of 8-bit floats, made from ordinary numbers, and the loss
  * of each type: gemmtune_convert needs no device.
  *
- *     cc -Iinclude examples/convert.c -lgemmtune -lm
+ *     cc examples/convert.c $(pkg-config --cflags --libs gemmtune) -lm
  */
 #include "gemmtune.h"
 

@@ -4,7 +4,7 @@
  * expression is compiled into the kernel, so A B is never written to memory by itself. The
  * call is the same on CUDA.
  *
- *     cc -Iinclude examples/epilogue_opencl.c -lgemmtune -lOpenCL -lm
+ *     cc examples/epilogue_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
  * A kernel that was tuned for the plain product (gemmtune tune f32-nn-200x128x64) serves
  * every epilogue of it.

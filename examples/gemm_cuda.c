@@ -3,7 +3,8 @@
  * gemm_cuda.c - a whole program that multiplies two matrices with gemmtune on CUDA:
  * open, plan, describe, execute, check.
  *
- *     cc -Iinclude -I$CUDA_HOME/include examples/gemm_cuda.c -lgemmtune -lcuda -lm
+ *     cc -I$CUDA_HOME/include examples/gemm_cuda.c -lcuda -lm \
+ *         $(pkg-config --cflags --libs gemmtune)
  *
  * The driver API, since that is what a kernel runs on; a program on the CUDA runtime API
  * does the same with cudaMalloc, and its cudaStream_t is a CUstream.

@@ -3,7 +3,7 @@
  * gemm_opencl.c - multiplies two matrices with gemmtune on OpenCL: open, plan, describe,
  * execute, check.
  *
- *     cc -Iinclude examples/gemm_opencl.c -lgemmtune -lOpenCL -lm
+ *     cc examples/gemm_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
  * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned for this
  * very problem"; without that it runs a default kernel, right all the same.

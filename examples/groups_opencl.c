@@ -5,7 +5,7 @@
  * computes SiLU, and multiplies by the row's weight. The sizes of the groups are in device
  * memory, so that an earlier kernel may write them: the host need not know them.
  *
- *     cc -Iinclude examples/groups_opencl.c -lgemmtune -lOpenCL -lm
+ *     cc examples/groups_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
  * Tune first (gemmtune tune f32-nn-240x24x32,groups=6) for the fastest kernel.
  */

@@ -3,7 +3,7 @@
  * pack_opencl.c - a layer's weights are packed once, and serve batches of any number of
  * rows. On CUDA the calls are the same, with device pointers and a stream.
  *
- *     cc -Iinclude examples/pack_opencl.c -lgemmtune -lOpenCL -lm
+ *     cc examples/pack_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
  * Tune first (gemmtune tune i8-nn-64x200x100,packed_b) for the fastest kernel.
  */

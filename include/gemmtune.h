@@ -249,9 +249,12 @@ typedef struct gemmtune_target {
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
-/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default. What
- * it reads of a large one is kept in the user's cache folder, beside the images, and the
- * next process opens an unchanged database several times faster. */
+/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default; when
+ * that one is missing or cannot be read, nothing counts as tuned, and the log
+ * (gemmtune_set_log) says why. With a db_path that is EIO, EDB or ESCHEMA.
+ *
+ * What it reads of a large one is kept in the user's cache folder, beside the images, and
+ * the next process opens an unchanged database several times faster. */
 GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                                            const gemmtune_target *target);
 GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);

@@ -43,7 +43,7 @@ refused "newer schema" 'newer.db' "$work/newer.db"
 
 mkdir "$work/ro" && cp "$work/good.db" "$work/ro/ro.db" && chmod 444 "$work/ro/ro.db" && chmod 555 "$work/ro"
 try list --db "$work/ro/ro.db"
-[ "$code" -eq 0 ] && grep -q 'nothing in .*ro\.db' "$work/err"
+[ "$code" -eq 0 ] && grep -q 'no winners in .*ro\.db' "$work/err"
 verdict "read-only: read" $?
 if [ "$(id -u)" -ne 0 ]; then
     expect "read-only: written" 6 'ro.db' import "$work/none.json" --db "$work/ro/ro.db"

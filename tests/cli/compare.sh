@@ -48,6 +48,7 @@ is_near "the best comes near the vendor's" 20e6 "$(field b_best_ns cuBLAS)"
 expect "a card that nobody published" 0 '^A  NVIDIA GeForce RTX 4090, .* rtx-4090$' compare 4090 GTX-1080
 expect "a device file by name" 0 '^A  NVIDIA GeForce GTX 1050 (3 GB), described by a device file$' \
     compare 1050 1080 --device-file gtx-1050-3gb
+expect "one card twice" 2 "'1080' and 'GTX-1080' are one device" compare 1080 GTX-1080 --db x.db
 expect "a name of several cards" 2 'fits several .* as rtx-' compare RTX 1080 --db x.db
 expect "--device-file of another" 2 'neither of the two' compare 1050 1080 --device-file h200 --db x.db
 expect "--device-file of none" 3 "no file 'gtx-1090'.* gtx-1080, " \

@@ -54,7 +54,7 @@ verdict "a pipe has no width" $?
 printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
 try import "$work/none.json" --db "$work/none.db"
 try list --db "$work/none.db"
-[ "$code" -eq 0 ] && [ ! -s "$work/out" ] && grep -q "nothing in $work/none.db" "$work/err"
+[ "$code" -eq 0 ] && [ ! -s "$work/out" ] && grep -q "no winners in $work/none.db" "$work/err"
 verdict "an empty database says which one it is" $?
 expect "a problem that nobody tried" 1 'f32-nn-1x1x1 has not been tried' show f32-nn-1x1x1 --db "$work/h200.db"
 

@@ -149,6 +149,8 @@ static void test_refusals_name_column_and_part(void **state) {
         {"b[j]:f64;d=x+b[j]", "column 6 of the epilogue: \"f64\" holds more than"},
         {"d=f64(x)", "column 3 of the epilogue: \"f64\" holds more than"},
         {"d=y", "column 3 of the epilogue: \"y\" is not declared"},
+        {"d=gleu(x)", "column 3 of the epilogue: \"gleu\" is no function"},
+        {"gelu,beta", "column 5 of the epilogue: \",\" ends no epilogue: options stand"},
         {"d=x*d", "column 5 of the epilogue: \"d\" is not declared: a scalar needs a"},
         {"d=x*d[i,j]", "column 5 of the epilogue: \"d\" is an output, not an operand"},
         {"d2=x;d=x+d2[i]", "expected an operator"},

@@ -140,7 +140,11 @@ static int check_folder(const char *path) {
 void gt_common_say_empty(const char *path) {
     char buf[PATH_SIZE];
     if (database_path(&path, buf) < 0)
-        fprintf(stderr, "gemmtune: nothing in %s; --db names another database\n", path);
+        fprintf(stderr,
+                "gemmtune: no winners in %s; \"gemmtune show PROBLEM\" has the trials of a "
+                "search "
+                "that was stopped, and --db names another database\n",
+                path);
 }
 
 int gt_common_write_db(struct gt_db **out, const char *path) {

@@ -136,10 +136,20 @@ static gt_status pick(struct gt_compare_side *s, struct gt_comparison *c, const 
     return status;
 }
 
+/* Names alone do not tell: two GPUs of one model have the same. */
+static bool are_one(const struct gt_compare_side *a, const struct gt_compare_side *b) {
+    if (a->key != NULL && b->key != NULL)
+        return strcmp(a->key, b->key) == 0;
+    return a->key == b->key && strcmp(a->name, b->name) == 0;
+}
+
 gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++)
         status = pick(&c->side[i], c, names[i], err);
+    if (status == GEMMTUNE_OK && are_one(&c->side[0], &c->side[1]))
+        status = gt_fail(err, GEMMTUNE_EINVAL, "'%.60s' and '%.60s' are one device: %s",
+                         names[0], names[1], c->side[0].name);
     for (int i = 0; status == GEMMTUNE_OK && i < c->file_count; i++)
         if (!c->file[i].used)
             status = gt_fail(err, GEMMTUNE_EINVAL,

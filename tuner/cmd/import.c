@@ -32,7 +32,7 @@ struct row {
     X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
     X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
-      "rows that were known already or are damaged")
+      "rows that are damaged: a line on standard error for each")
 GT_COLUMNS(file, struct row, FILES)
 static const struct gt_form files = GT_FORM(file, "");
 

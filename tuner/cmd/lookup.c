@@ -64,7 +64,10 @@ static void print_people(const struct answer *a) {
                gt_show_ns(buf, known->median_ns));
     printf("needs    %lld bytes of workspace\n",
            (long long)a->choice->fit.passes.workspace_bytes);
-    printf("loss     %s expected\n", gt_expected_loss(buf, a->choice));
+    printf("loss     %s expected%s\n", gt_expected_loss(buf, a->choice),
+           a->choice->forecast_ns <= 0 && a->choice->known == NULL
+               ? ": nothing like it was tuned"
+               : "");
     printf("why      %s\n", a->choice->why);
 }
 

@@ -151,7 +151,7 @@ static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_opt
     (void)o;
     (void)snprintf(want, WANT_MAX, "a time such as 90s, 5m, 1h or 250ms");
     return read_units(target, text, units, sizeof units / sizeof *units) &&
-           *(double *)target <= longest_seconds;
+           *(double *)target > 0 && *(double *)target <= longest_seconds;
 }
 
 static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_option *o,

@@ -78,7 +78,7 @@ static double share(double seconds, const struct gt_tune_result *r) {
     X("tied", "tied", COUNT, 5, tied(r->result),                                           \
       "other finalists that the measurements do not prove slower than the winner")         \
     X("trials", "trials", COUNT, 2, r->result->trials,                                     \
-      "points tried on the problem, in this run and before")                               \
+      "points tried on the problem, in this run and before; 0: it was tuned before")       \
     X("correct", "correct", COUNT, 5, r->result->outcome[GT_CORRECT],                      \
       "trials that were correct and timed")                                                \
     X("failures", "failed", TAIL, 4, gt_cell_filled(r->failures),                          \

@@ -100,8 +100,9 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
     if (status == GEMMTUNE_OK && n == 0 && untried->line[0] != '\0')
         status = gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     if (status == GEMMTUNE_OK && n == 0)
-        status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                         "no family has a kernel for it on this device");
+        status = gt_fail(
+            err, GEMMTUNE_EUNSUPPORTED, "no family%s has a kernel for it on this device",
+            t->only != NULL && t->only->count > 0 ? " that was asked for" : "");
     if (status != GEMMTUNE_OK) {
         gt_tune_spaces_free(space, n);
         return status;
