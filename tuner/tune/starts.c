@@ -23,9 +23,9 @@ enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 };
  * start goes before points whose forecast is up to a quarter better. */
 static const double start_share = 0.8;
 
-/* A point with a longer forecast than so many times the best one is no start. Of 6700
- * trials of an H200 37 % were such starts, and none of them came within a tenth of the
- * winner. */
+/* A point with a longer forecast than so many times the best one is no start. Of the first
+ * 60 trials of each of 51 drawn problems on an H200 37 % had such forecasts, and none of
+ * them came within a tenth of its winner. */
 static const double hopeless = 3;
 
 /* Points that did well for problems with these types and layout, the nearest problem first.
