@@ -169,7 +169,8 @@ is "epilogues: an own one, kernels behind products, and none that reads the sum 
     "$(lines note | sed 's/[ 0-9.]* us//g')" "cublaslt; cublas+kernel; cublaslt+kernel
 cublas+kernel; cublaslt+kernel
 cublas+kernel; cublaslt+kernel
-cublas+kernel; cublaslt+kernel"
+cublas+kernel; cublaslt+kernel
+no library here has a kernel for it"
 has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
     ", then elementwise V="
 FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel
