@@ -170,7 +170,8 @@ static bool take_statement(enum statement *last, struct gt_epi_parser *p, bool *
                                                              : SHORTHAND;
     if (kind == SHORTHAND && next == ',')
         return gt_epi_refuse(p, p->at, 1,
-                             "ends no epilogue: options stand ahead of \"epi=\"") > 0;
+                             "cannot stand here; a problem's name has its options "
+                             "ahead of \"epi=\"") > 0;
     if (kind == SHORTHAND && p->at < p->end && next != ';')
         return gt_epi_expected(p, "\"=\" (as in \"d=x+1\"), \":\", \"[\" or the end") > 0;
     if (*last == SHORTHAND || (*last == ASSIGNMENT && kind != ASSIGNMENT))

@@ -184,7 +184,8 @@ gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char
 gt_status gt_db_records_moment(int64_t *moment_ms, struct gt_db *db, const char *device_key,
                                const char *problem, struct gt_err *err);
 /* gt_db_records_put if the local records are still those of the moment `known_ms`. *put is
- * false, and nothing is changed, when another process has put others. */
+ * false, and nothing is changed, after a failure and when another process has put
+ * others. */
 gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
                                 const char *device_key, const char *problem,
                                 const struct gt_record_row *rows, size_t count,

@@ -347,8 +347,10 @@ gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
     if (status != GEMMTUNE_OK)
         return status;
     status = gt_db_records_moment(&moment_ms, db, device_key, problem, err);
-    *put = status == GEMMTUNE_OK && moment_ms == known_ms;
-    if (*put)
+    const bool known = status == GEMMTUNE_OK && moment_ms == known_ms;
+    if (known)
         status = replace_records(db, &set, rows, count, err);
-    return gt_txn_end(db, status, err);
+    status = gt_txn_end(db, status, err);
+    *put = known && status == GEMMTUNE_OK;
+    return status;
 }

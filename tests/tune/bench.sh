@@ -170,7 +170,7 @@ is "epilogues: an own one, kernels behind products, and none that reads the sum 
 cublas+kernel; cublaslt+kernel
 cublas+kernel; cublaslt+kernel
 cublas+kernel; cublaslt+kernel
-no library here has a kernel for it"
+none of the rivals has a kernel for it"
 has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
     ", then elementwise V="
 FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel

@@ -56,25 +56,30 @@ is "a process that knows nothing of them decides" "$?,$(entered race ragged)" 0,
 tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
 is "they take part after all" "$?,$(entered race ragged)" 0,11
 
-# Another process stores its winner while this one measures finalists.
+# Another process stores its winner while this one measures finalists. By OpenCL, where no compilers
+# are among the workers.
 db=$TMPDIR/meanwhile.db
 cp "$TMPDIR/first.db" "$db"
 sql "$db" "DELETE FROM record; DELETE FROM tuning"
-"$GEMMTUNE" tune --device 0 --db "$db" --templates "$families" --effort full --family ragged \
-    "$problem" >"$TMPDIR/said" 2>&1 &
+GEMMTUNE_LIBCUDA=/nowhere "$GEMMTUNE" tune --device 0 --db "$db" --templates "$families" --effort full \
+    --family ragged "$problem" >"$TMPDIR/said" 2>&1 &
 pid=$!
 # Finals have a worker of their own, after the one that tries candidates.
 while [ -z "$(sql "$db" "SELECT 1 FROM trial WHERE state = 'running'" 2>/dev/null)" ]; do
     kill -0 "$pid" || break
+    sleep 0.01
 done
 trying=$(children_of "$pid") workers=
 while [ -z "$workers" ] || [ "$workers" = "$trying" ]; do
     kill -0 "$pid" || break
     workers=$(children_of "$pid")
+    sleep 0.01
 done
 # shellcheck disable=SC2086 # a list
 kill -STOP $workers
 sleep 0.5
+is "all is tried, and nothing stored" \
+    "$(sql "$db" "SELECT sum(state <> 'done'), (SELECT count(*) FROM record) FROM trial")" "0|0"
 sql "$db" "ATTACH '$TMPDIR/first.db' AS first; INSERT INTO record SELECT * FROM first.record"
 # shellcheck disable=SC2086 # a list
 kill -CONT $workers

@@ -167,7 +167,7 @@ static void test_complaints(void **state) {
         {"--seed 99999999999999999999", "not '99999999999999999999'"},
         {"--seed=", "not ''"},
         {"--budget -1",
-         "toy: --budget needs a time such as 90s, 5m, 1h or 250ms, not '-1'"},
+         "toy: --budget needs a time above 0 such as 90s, 5m, 1h or 250ms, not '-1'"},
         {"--budget 1d", "not '1d'"},
         {"--budget inf", "not 'inf'"},
         {"--budget nan", "not 'nan'"},

@@ -222,8 +222,8 @@ static void test_bad_names_are_quoted(void **state) {
         {"f32-nn-8x2x3,batch=4,rows=8", "expected_rows is 8, but no rows are grouped or"},
         {"f32-nn-8x2x3,groups=4,rows=9", "expected_rows is 9, more than the 8 of m"},
         {"f32-nn-1x2x3,epi=", "column 1 of the epilogue: expected a name, not its end"},
-        {"f32-nn-1x2x3,epi=bais,beta", "column 5 of the epilogue: \",\" ends no epilogue: "
-                                       "options stand ahead of \"epi=\""},
+        {"f32-nn-1x2x3,epi=bais,beta",
+         "column 5 of the epilogue: \",\" cannot stand here; a problem's name has"},
         {"f32-nn-1x2x3,lda=2", "lda is 2, must be 0 (packed) or at least 3"},
         {"f32-nn-1x2x3 ", "k \"3 \" is not a number"},
     };

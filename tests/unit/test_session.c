@@ -60,6 +60,7 @@ static void test_signal_again(void **state) {
     for (size_t i = 0; i < COUNT; i++) {
         assert_int_equal(pipe(in[i]), 0);
         child[i] = fork();
+        assert_true(child[i] >= 0);
         if (child[i] == 0)
             receive(signals[i], in[i][1]);
         close(in[i][1]);

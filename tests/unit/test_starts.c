@@ -430,13 +430,14 @@ static void test_no_hopeless_starts_but_one_of_each_family(void **state) {
                                  .spaces = SPACES};
     assert_true(outlook.ns[TILE] && outlook.ns[COLUMN]);
     open_db("hopeless.db");
-    for (int factor = 2; factor <= 5; factor += 3) {
+    static const float factors[] = {2, 2.9F, 3.1F, 5};
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
         for (size_t i = 0; i < both[TILE].count; i++)
             outlook.ns[TILE][i] = 1000;
         for (size_t i = 0; i < both[COLUMN].count; i++)
-            outlook.ns[COLUMN][i] = (float)(1000 * factor);
+            outlook.ns[COLUMN][i] = 1000 * factors[f];
         OK(gt_starts_find(&s, &tuner, both, SPACES, &outlook, &problem, &err));
-        if (factor < 3)
+        if (factors[f] < 3)
             assert_true(count_of(&s, COLUMN) > 3);
         else
             assert_int_equal(count_of(&s, COLUMN), 1);

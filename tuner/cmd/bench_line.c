@@ -46,8 +46,8 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
         if (s->error[0] && at < size)
             at += (size_t)snprintf(text + at, size - at, ": %s: %s", fate, s->error);
     }
-    if (at == 0 && e->base == NULL)
-        (void)snprintf(text, size, "no library here has a kernel for it");
+    if (at == 0 && e->text == NULL && e->base == NULL)
+        (void)snprintf(text, size, "none of the rivals has a kernel for it");
 }
 
 /* Whether a rival that should take part did not. */

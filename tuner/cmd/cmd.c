@@ -39,11 +39,9 @@ static int print_help(void) {
             printf("  %-9s %s\n", gt_cmds[i]->name, gt_cmds[i]->about);
     printf(
         "\n'gemmtune COMMAND --help' lists a command's options.\n"
-        "Exit codes: 0 done, 1 failure at run time, 2 usage, 3 bad problem or input file, "
-        "4 no "
-        "usable\n"
-        "device or compiler, 5 a verification failed, 6 database unusable, 75 stopped and\n"
-        "resumable by the same command.\n");
+        "Exit codes: 0 done, 1 failure at run time, 2 usage, 3 bad problem or input file,\n"
+        "4 no usable device or compiler, 5 a verification failed, 6 database unusable,\n"
+        "75 stopped and resumable by the same command.\n");
     return GT_EXIT_OK;
 }
 

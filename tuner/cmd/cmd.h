@@ -31,7 +31,7 @@ enum gt_option_kind {
     GT_OPT_LIST,    /* struct gt_texts: the option may be repeated */
     GT_OPT_NAMES,   /* the same, and each value may be a list with commas */
     GT_OPT_INT,     /* int64_t, bounded by low..high */
-    GT_OPT_SECONDS, /* double: "90s" "5m" "1h" "250ms" "90" */
+    GT_OPT_SECONDS, /* double above 0: "90s" "5m" "1h" "250ms" "90" */
     GT_OPT_NUMBER,  /* double above 0: "8873" "0.5" "4e10" */
     GT_OPT_BYTES,   /* double above 0: "8GiB" "500MB" "4096" */
 };

@@ -46,8 +46,9 @@
 #define GT_OPTION_EFFORT(values)                                                           \
     {                                                                                      \
         "effort", 'e', GT_OPT_TEXT, offsetof(values, effort), "NAME",                      \
-            "quick (16 trials a problem), normal (256) or full (every point); time ends "  \
-            "the first two earlier: after 1 and 3.5 s a problem, on a CPU 2 and 3",        \
+            "quick (16 trials a problem), normal (256) or full (every point); time "       \
+            "ends the first two too: after 1 and 3.5 s a problem on a GPU, 2 and 3 on a "  \
+            "CPU",                                                                         \
             0, 0                                                                           \
     }
 #define GT_OPTION_SEED(values)                                                             \

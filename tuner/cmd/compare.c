@@ -249,8 +249,8 @@ const struct gt_cmd gt_cmd_compare = {
     .name = "compare",
     .operands = "A B",
     .about =
-        "Compare two devices, each named by its key or a part of its name: tuned here, "
-        "published by others, predicted by the model.",
+        "Compare two devices, each given by its key, a part of its name or a device file's "
+        "name: tuned here, published by others, predicted by the model.",
     .options = options,
     .tables =
         (const struct gt_form *const[]){&gt_compare_tuned_form, &gt_compare_published_form,

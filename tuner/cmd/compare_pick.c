@@ -136,11 +136,14 @@ static gt_status pick(struct gt_compare_side *s, struct gt_comparison *c, const 
     return status;
 }
 
-/* Names alone do not tell: two GPUs of one model have the same. */
+/* Names alone do not tell: two GPUs of one model have the same, and a file may describe a
+ * device that another one describes otherwise. */
 static bool are_one(const struct gt_compare_side *a, const struct gt_compare_side *b) {
     if (a->key != NULL && b->key != NULL)
         return strcmp(a->key, b->key) == 0;
-    return a->key == b->key && strcmp(a->name, b->name) == 0;
+    return a->key == b->key && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->file, b->file) == 0 &&
+           memcmp(&a->device, &b->device, sizeof a->device) == 0;
 }
 
 gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *err) {

@@ -130,7 +130,8 @@ static int find_database(struct report *r, const char *path,
              "%" PRId64 " row%s with a wrong checksum, skipped", bad, gt_text_plural(bad));
         find_rows(r, db, families);
     } else {
-        find(r, db == NULL ? "database" : "pages", "bad", "%s", err.line);
+        find(r, db != NULL && status == GEMMTUNE_EDB ? "pages" : "database", "bad", "%s",
+             err.line);
     }
     gt_db_close(db);
     return status == GEMMTUNE_OK && bad == 0 ? GT_EXIT_OK : GT_EXIT_DATABASE;

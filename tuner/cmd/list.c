@@ -102,7 +102,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     gt_status status = db != NULL ? load(&view, db, v.device, &err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = print_winners(&view, families, &v.format, &err);
-    if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL)
+    if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL && v.device == NULL)
         gt_common_say_empty(v.db);
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 done:

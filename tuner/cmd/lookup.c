@@ -65,9 +65,8 @@ static void print_people(const struct answer *a) {
     printf("needs    %lld bytes of workspace\n",
            (long long)a->choice->fit.passes.workspace_bytes);
     printf("loss     %s expected%s\n", gt_expected_loss(buf, a->choice),
-           a->choice->forecast_ns <= 0 && a->choice->known == NULL
-               ? ": nothing like it was tuned"
-               : "");
+           a->choice->forecast_ns <= 0 && a->choice->known == NULL ? ": nothing is known"
+                                                                   : "");
     printf("why      %s\n", a->choice->why);
 }
 

@@ -149,7 +149,7 @@ static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_opt
     static const struct unit units[] = {
         {"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
     (void)o;
-    (void)snprintf(want, WANT_MAX, "a time such as 90s, 5m, 1h or 250ms");
+    (void)snprintf(want, WANT_MAX, "a time above 0 such as 90s, 5m, 1h or 250ms");
     return read_units(target, text, units, sizeof units / sizeof *units) &&
            *(double *)target > 0 && *(double *)target <= longest_seconds;
 }

@@ -146,24 +146,28 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     return false;
 }
 
-/* Whether the best of the screened candidates is among the stored ones. It is not when
- * another process decided while this one searched. */
-static bool has_best(const struct gt_tune_result *stored, const struct gt_finals *f) {
-    bool has = false;
-    for (int i = 0; !has && i < stored->winners; i++)
-        has = gt_candidate_same(&stored->winner[i].candidate, &f->best[0].candidate);
-    return has;
+/* Whether the best of the screened candidates may be faster than the stored winner and was
+ * not in its finals: another process decided while this one searched. */
+static bool is_unknown(const struct gt_tune_result *stored, const struct gt_finals *f,
+                       const struct gt_tuner *t) {
+    const struct gt_measurement *const winner = &stored->winner[0].time;
+    const struct gt_finalist *const best = &f->best[0];
+    bool known = false;
+    for (int i = 0; !known && i < stored->winners; i++)
+        known = gt_candidate_same(&stored->winner[i].candidate, &best->candidate);
+    return !known &&
+           best->low_ns <= gt_clock_share(winner, t->device.clock_mhz) * winner->high_ns;
 }
 
 /* Recalls the stored records. They are the result unless they must be decided again, which
- * is so when a finalist ended after their finals: in this run, in another process, or in a
- * run that was stopped before its finals. */
+ * is so when a finalist ended after their finals (in this run, in another process, or in a
+ * run that was stopped before its finals) or is unknown to them. */
 static gt_status keep_stored(bool *kept, struct gt_tune_result *result,
                              const struct gt_finals *f, struct gt_tuner *t,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const double baseline_ns = result->baseline_ns;
     const gt_status status = gt_finals_recall(kept, result, t, item, err);
-    *kept = *kept && !any_later(f, result->measured_ms) && has_best(result, f);
+    *kept = *kept && !any_later(f, result->measured_ms) && !is_unknown(result, f, t);
     result->baseline_ns = baseline_ns; /* the one of this search */
     return status;
 }
@@ -315,7 +319,7 @@ void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
     compare(result, f, t);
 }
 
-/* *stored is false when others than the records of `known_ms` are stored now. */
+/* *stored is false when other records than those of `known_ms` are there now. */
 static gt_status store(bool *stored, int64_t known_ms, const struct gt_tune_result *result,
                        struct gt_tuner *t, const struct gt_sweep_item *item,
                        struct gt_err *err) {
@@ -384,7 +388,8 @@ static gt_status measure(struct gt_tune_result *result, const struct gt_finals *
                                          "no finalist was correct when measured again");
 }
 
-/* Decides once. *done is false when another process has stored its winner meanwhile. */
+/* Decides once. *done is false when another process has stored its winner meanwhile: also
+ * between the first two steps, where finals are held in vain. */
 static gt_status decide(bool *done, struct gt_tune_result *result,
                         const struct gt_finals *f, struct gt_tuner *t,
                         const struct gt_sweep_item *item, struct gt_err *err) {
@@ -407,7 +412,7 @@ static gt_status decide(bool *done, struct gt_tune_result *result,
     return status == GEMMTUNE_OK ? store(done, known_ms, result, t, item, err) : status;
 }
 
-/* Each process stores its winner once, so this ends. */
+/* Each run stores its winner once, so this ends. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
                            struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err) {

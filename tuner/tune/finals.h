@@ -69,10 +69,10 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
 void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
                     const struct gt_tuner *t, const struct gt_job *job,
                     const struct gt_report *report);
-/* Measures the finalists and stores the records. Does nothing when stored records exist,
- * the best finalist is among them and none was tried after them; otherwise the stored
- * winner takes part as well. When another process stores its winner meanwhile, the finals
- * are held again with that one. */
+/* Measures the finalists and stores the records. Does nothing when stored records exist and
+ * nothing says that a finalist which was not in their finals may be faster; otherwise the
+ * stored winner takes part as well. When another process stores its winner meanwhile, this
+ * is decided again. */
 gt_status gt_finals_decide(struct gt_tune_result *result, const struct gt_finals *f,
                            struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);

@@ -248,6 +248,14 @@ static double sort_ns(struct gt_outlook *outlook, struct gt_pick pick, bool is_s
     return expected <= 0 ? INFINITY : is_start ? expected * start_share : expected;
 }
 
+/* The best forecast; infinite when there is none. */
+static double least_ns(struct gt_outlook *outlook, const struct gt_starts *s) {
+    double least = INFINITY;
+    for (int i = 0; i < s->count; i++)
+        least = fmin(least, sort_ns(outlook, s->pick[i], false));
+    return least;
+}
+
 static bool has_space(const struct gt_starts *s, int space) {
     bool has = false;
     for (int i = 0; !has && i < s->count; i++)
@@ -257,8 +265,8 @@ static bool has_space(const struct gt_starts *s, int space) {
 
 /* Sorts the picks by the model's forecast, of which the first `family_starts` are starts of
  * families. Picks without a forecast stay last in their order. A large problem's time may
- * be over before the slow families have been tried. Hopeless picks go, but for the best one
- * of each family, which shows whether forecasts are wrong about it. */
+ * be over before the slow families have been tried. A hopeless pick goes, unless it is
+ * its family's best: that one shows whether forecasts are wrong about the family. */
 static void sort_by_outlook(struct gt_starts *s, int family_starts,
                             struct gt_outlook *outlook) {
     struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
@@ -269,12 +277,12 @@ static void sort_by_outlook(struct gt_starts *s, int family_starts,
             gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
         *place = (struct gt_keyed_pick){ns, s->pick[i]};
     }
+    const double longest = hopeless * least_ns(outlook, s);
     s->count = 0;
     for (int i = 0; i < count; i++) {
-        const struct gt_keyed_pick *k = &sorted[i];
-        const bool is_hopeless = isfinite(k->key) && k->key > hopeless * sorted[0].key;
-        if (!is_hopeless || !has_space(s, k->pick.space))
-            s->pick[s->count++] = k->pick;
+        const struct gt_pick pick = sorted[i].pick;
+        if (!(gt_outlook_ns(outlook, &pick) > longest) || !has_space(s, pick.space))
+            s->pick[s->count++] = pick;
     }
 }
 

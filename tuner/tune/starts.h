@@ -27,10 +27,11 @@ struct gt_starts {
  *    same arch first, then peak and units. CPUs and GPUs are never similar.
  * 8. The starts of all families ("starts" in space.json), the points with the best
  *    forecasts, and the defaults of all families. They are sorted by forecast; a start goes
- *    before points that are expected to be up to a quarter faster. Of those whose forecast
- *    is more than three times the best one, there is one of each family. A start that is
- * not legal here is replaced by its best neighbour. The points of 1 to 3 are required: they
- * are tried even when there is no time. */
+ *    before points that are expected to be up to a quarter faster. Points whose
+ *    forecast is over three times the best one are left out, unless they are the best of
+ *    their family.
+ * A start that is not legal here is replaced by its best neighbour. The points of 1 to 3
+ * are required: they are tried even when there is no time. */
 gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                          const struct gt_space *space, int spaces,
                          struct gt_outlook *outlook, const gemmtune_problem *p,
