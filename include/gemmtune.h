@@ -253,8 +253,8 @@ typedef struct gemmtune_ctx gemmtune_ctx;
  * that one is missing or cannot be read, nothing counts as tuned, and the log
  * (gemmtune_set_log) says why. With a db_path that is EIO, EDB or ESCHEMA.
  *
- * What it reads of a large one is kept in the user's cache folder, beside the images, and
- * the next process opens an unchanged database several times faster. */
+ * The library keeps what it has read of a large database in the user's cache folder, beside
+ * the images. The next process then opens an unchanged database several times faster. */
 GEMMTUNE_API gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                                            const gemmtune_target *target);
 GEMMTUNE_API void gemmtune_close(gemmtune_ctx *ctx);

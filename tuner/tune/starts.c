@@ -248,6 +248,23 @@ static double sort_ns(struct gt_outlook *outlook, struct gt_pick pick, bool is_s
     return expected <= 0 ? INFINITY : is_start ? expected * start_share : expected;
 }
 
+/* Sorts the picks by the model's forecast, of which the first `family_starts` are starts of
+ * families. Picks without a forecast stay last in their order. A large problem's time may
+ * be over before the slow families have been tried. */
+static void sort_by_outlook(struct gt_starts *s, int family_starts,
+                            struct gt_outlook *outlook) {
+    struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const double ns = sort_ns(outlook, s->pick[i], i < family_starts);
+        struct gt_keyed_pick *place =
+            gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
+        *place = (struct gt_keyed_pick){ns, s->pick[i]};
+    }
+    for (int i = 0; i < count; i++)
+        s->pick[i] = sorted[i].pick;
+}
+
 /* The best forecast; infinite when there is none. */
 static double least_ns(struct gt_outlook *outlook, const struct gt_starts *s) {
     double least = INFINITY;
@@ -263,24 +280,14 @@ static bool has_space(const struct gt_starts *s, int space) {
     return has;
 }
 
-/* Sorts the picks by the model's forecast, of which the first `family_starts` are starts of
- * families. Picks without a forecast stay last in their order. A large problem's time may
- * be over before the slow families have been tried. A hopeless pick goes, unless it is
- * its family's best: that one shows whether forecasts are wrong about the family. */
-static void sort_by_outlook(struct gt_starts *s, int family_starts,
-                            struct gt_outlook *outlook) {
-    struct gt_keyed_pick sorted[GT_SEARCH_STARTS_MAX];
-    int count = 0;
-    for (int i = 0; i < s->count; i++) {
-        const double ns = sort_ns(outlook, s->pick[i], i < family_starts);
-        struct gt_keyed_pick *place =
-            gt_best_place(sorted, &count, GT_SEARCH_STARTS_MAX, sizeof *sorted, ns);
-        *place = (struct gt_keyed_pick){ns, s->pick[i]};
-    }
+/* Leaves out the hopeless ones of sorted picks. The best pick of each family stays: it
+ * shows whether forecasts are wrong about the family. */
+static void drop_hopeless(struct gt_starts *s, struct gt_outlook *outlook) {
     const double longest = hopeless * least_ns(outlook, s);
+    const int count = s->count;
     s->count = 0;
     for (int i = 0; i < count; i++) {
-        const struct gt_pick pick = sorted[i].pick;
+        const struct gt_pick pick = s->pick[i];
         if (!(gt_outlook_ns(outlook, &pick) > longest) || !has_space(s, pick.space))
             s->pick[s->count++] = pick;
     }
@@ -300,6 +307,7 @@ static void find_rest(struct gt_starts *rest, struct finding *f,
     for (int i = 0; i < f->spaces; i++)
         add_default(f, i);
     sort_by_outlook(rest, family_starts, outlook);
+    drop_hopeless(rest, outlook);
     f->starts = all;
 }
 
