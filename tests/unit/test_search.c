@@ -463,65 +463,10 @@ static void test_predictions_help_and_do_no_harm(void **state) {
     assert_true(against < 3 * without);
 }
 
-/* ---- built images ---- */
-
-/* A third of the points, at random. */
-static bool a_third(void *user, const struct gt_pick *p) {
-    uint64_t seed = p->index * 2 + (uint64_t)p->space;
-    return gt_random(&seed) % 3 == 0;
-}
-
-static bool all_of_them(void *user, const struct gt_pick *p) {
-    return true;
-}
-
-static int built_of(const struct log *log) {
-    int n = 0;
-    for (int i = 0; i < log->count; i++)
-        n += a_third(NULL, &log->pick[i]);
-    return n;
-}
-
-/* Of picks with like hopes, those come first that need no compilation. */
-static void test_built_images_come_first(void **state) {
-    const double best = optimum(1);
-    int with = 0, without = 0, to_best = 0, to_best_with = 0;
-    for (uint64_t seed = 1; seed <= 5; seed++) {
-        struct gt_search_setup setup = setup_of(150, seed);
-        drive(&one, &gt_search_model, setup, 4096);
-        without += built_of(&one);
-        to_best += picks_to(
-            &(struct gt_search_setup){
-                .space = space, .spaces = 2, .budget = 600, .seed = seed},
-            best);
-        setup.is_built = a_third;
-        drive(&one, &gt_search_model, setup, 4096);
-        with += built_of(&one);
-        setup.budget = 600;
-        to_best_with += picks_to(&setup, best);
-    }
-    print_message(
-        "built: %d of 750 picks, %d without the word; picks to the best %d and %d\n", with,
-        without, to_best_with, to_best);
-    assert_true(without > 150 && without < 350);
-    assert_true(4 * with > 5 * without);
-    assert_true(to_best_with < 2 * to_best);
-}
-
-static void test_when_all_are_built_nothing_changes(void **state) {
-    struct gt_search_setup setup = setup_of(96, 1);
-    drive(&one, &gt_search_model, setup, 4096);
-    setup.is_built = all_of_them;
-    drive(&two, &gt_search_model, setup, 4096);
-    assert_true(same_picks(&one, &two));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_has_its_name),
         cmocka_unit_test(test_each_tries_everything_once),
-        cmocka_unit_test(test_built_images_come_first),
-        cmocka_unit_test(test_when_all_are_built_nothing_changes),
         cmocka_unit_test(test_full_is_in_order),
         cmocka_unit_test(test_each_keeps_to_its_budget),
         cmocka_unit_test(test_each_tries_seeds_first),

@@ -83,7 +83,6 @@ static gt_status tune_once(struct gt_tune_result *result, struct work *w,
         status = gt_session_begin_run(w->t, w->session, err);
     if (status == GEMMTUNE_OK)
         status = gt_tune_problem(result, w->t, item, seconds_of(w->v, w->t), err);
-    gt_images_clear(&w->t->images); /* runs must not know of each other */
     gt_db_close(w->t->db);
     w->t->db = NULL;
     (void)unlink(path);

@@ -210,7 +210,6 @@ void gt_session_end_run(struct gt_tuner *t, gt_status status) {
     const char *end = status != GEMMTUNE_OK ? "failed"
                       : gt_session_stop     ? "stopped"
                                             : "done";
-    gt_images_clear(&t->images);
     if (t->run_id != 0)
         (void)gt_db_run_end(t->db, t->run_id, end, NULL);
 }

@@ -40,8 +40,6 @@ struct gt_search_setup {
     /* The forecast for a pick in ns; <= 0 when unknown; may be NULL. Only the order and the
      * proportions of forecasts are used, and they are compared with the measured times. */
     double (*predict)(void *user, const struct gt_pick *pick);
-    /* Whether the pick needs no compilation; may be NULL. */
-    bool (*is_built)(void *user, const struct gt_pick *pick);
     void *user;
 };
 

@@ -10,9 +10,6 @@
  * (one parameter differs), and the best candidates of the last time. From the best one the
  * search climbs to better neighbours, so that it need not score all points of a large
  * space. Now and then a random point is picked, since a surrogate can be sure and wrong.
- *
- * What counts is the improvement for the time that a pick takes (Snoek, Larochelle, Adams
- * 2012). A pick that must be compiled takes longer than one that need not be.
  */
 #include "tuner/base/best.h"
 #include "tuner/search/search.h"
@@ -34,10 +31,6 @@ enum {
     RANDOM_EVERY = 24 /* one pick in this many is random */
 };
 static const double promising_within = 0.7; /* log units: up to twice the best time */
-/* What a pick counts that must be compiled, where others need not be. A trial took 10 ms of
- * an H200, and the compilers of 16 cores an image in 24 ms: that would be 0.3. The
- * surrogate does not know its leaders that well, so it is more. */
-static const double unbuilt_counts = 0.5;
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
@@ -251,27 +244,17 @@ static int best_slot(const struct model *m, int space, int from, int count) {
     return best;
 }
 
-/* Scores slots by what they promise for their time. */
-static void score_slots(struct model *m, int space, int from, int count) {
-    const struct gt_search_setup *setup = gt_search_setup_of(m->search);
-    struct region *r = &m->region[space];
-    gt_surrogate_score(r->surrogate, from, count, m->best, &r->score[from]);
-    for (int i = from; setup->is_built != NULL && i < from + count; i++)
-        if (!setup->is_built(setup->user, &(struct gt_pick){space, r->index[i]}))
-            r->score[i] *= unbuilt_counts;
-}
-
 static void score_region(struct model *m, int space) {
     struct region *r = &m->region[space];
     if (!r->stale && !(m->best < r->scored_best))
         return;
     if (gt_surrogate_learn(r->surrogate) || r->pool == 0)
         draw_pool(m, space);
-    score_slots(m, space, 0, r->pool);
+    gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
     r->top = best_slot(m, space, 0, r->pool);
     if (r->top < 0 && gt_search_left(m->search, space) > 0) {
         draw_pool(m, space);
-        score_slots(m, space, 0, r->pool);
+        gt_surrogate_score(r->surrogate, 0, r->pool, m->best, r->score);
         r->top = best_slot(m, space, 0, r->pool);
     }
     r->scored_best = m->best;
@@ -290,7 +273,7 @@ static size_t climb(struct model *m, int space) {
         for (int j = 0; j < n; j++)
             r->index[POOL + j] = near[j].index;
         set_slots(m, space, POOL, n);
-        score_slots(m, space, POOL, n);
+        gt_surrogate_score(r->surrogate, POOL, n, m->best, &r->score[POOL]);
         const int best = best_slot(m, space, POOL, n);
         if (best < 0 || !(r->score[best] > score))
             break;

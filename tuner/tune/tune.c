@@ -6,7 +6,6 @@
 #include "tuner/tune/window.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A problem under way. */
@@ -15,7 +14,6 @@ struct task {
     const struct gt_sweep_item *item;
     struct gt_space *space;
     int spaces;
-    uint64_t *kind;            /* by space: of its images */
     struct gt_outlook outlook; /* on the spaces */
     double limit_s, began;
     struct gt_tune_result *result;
@@ -38,35 +36,6 @@ static void say_finals(const struct task *s) {
     gt_progress_step(&s->t->progress, text);
 }
 
-static double forecast(void *user, const struct gt_pick *pick) {
-    struct task *s = user;
-    return gt_outlook_ns(&s->outlook, pick);
-}
-
-static bool is_built(void *user, const struct gt_pick *pick) {
-    const struct task *s = user;
-    return gt_images_has(&s->t->images, s->kind[pick->space], &s->space[pick->space],
-                         pick->index);
-}
-
-/* Whether the run's device has waited for compilers for a tenth of its time. Else a pick
- * that must be compiled takes no longer than others. */
-static bool waits_for_compilers(const struct gt_tuner *t) {
-    const struct gt_pool_use use = gt_pool_use(t->pool);
-    const double all =
-        use.preparing_s + use.building_s + use.running_s + use.compile_wait_s;
-    return use.compile_wait_s > 0.1 * all;
-}
-
-static gt_status find_kinds(struct task *s, struct gt_err *err) {
-    s->kind = calloc((size_t)s->spaces + 1, sizeof *s->kind);
-    if (s->kind == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to tune %s", s->item->name);
-    for (int i = 0; i < s->spaces && s->t->compilers > 0; i++)
-        s->kind[i] = gt_images_kind(s->space[i].family, &s->t->device, &s->item->problem);
-    return GEMMTUNE_OK;
-}
-
 static gt_status search(struct task *s, struct gt_err *err) {
     struct gt_starts starts;
     gt_status status = gt_starts_find(&starts, s->t, s->space, s->spaces, &s->outlook,
@@ -82,10 +51,8 @@ static gt_status search(struct task *s, struct gt_err *err) {
                    .starts = starts.count,
                    .budget = s->t->effort->trials,
                    .seed = s->t->seed,
-                   .predict = forecast,
-                   .is_built = waits_for_compilers(s->t) ? is_built : NULL,
-                   .user = s},
-        .kind = s->kind,
+                   .predict = gt_outlook_ns,
+                   .user = &s->outlook},
         .required = starts.required,
         .planned = planned_trials(s),
         .limit_s = s->limit_s,
@@ -142,10 +109,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     gt_ahead_clear(&t->ahead);
     gt_ahead_begin(&t->ahead, t, t->next);
     if (status == GEMMTUNE_OK)
-        status = find_kinds(&s, &why);
-    if (status == GEMMTUNE_OK)
         status = search_and_decide(&s, &why);
-    free(s.kind);
     gt_outlook_clear(&s.outlook);
     gt_tune_spaces_free(s.space, s.spaces);
     result->seconds = gt_seconds() - began;

@@ -13,7 +13,6 @@
 #include "tuner/base/progress.h"
 #include "tuner/search/search.h"
 #include "tuner/base/sweep.h"
-#include "tuner/tune/images.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,8 +66,7 @@ struct gt_tuner {
     /* the problem after the present one; may be NULL */
     const struct gt_sweep_item *next;
     struct gt_ahead ahead;
-    struct gt_images images; /* that the searches so far have asked for */
-    struct gt_err untried;   /* the last line about families that cannot be counted */
+    struct gt_err untried; /* the last line about families that cannot be counted */
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
     bool trials_only;         /* choose no winner */

@@ -40,7 +40,6 @@ static gt_status ask_one(struct gt_window *w, struct gt_err *err) {
     e->id = ++w->t->next_id;
     e->state = w->t->compilers > 0 ? GT_PICK_ASKED : GT_PICK_READY;
     gt_tune_candidate(&e->candidate, &w->space[pick.space], pick.index);
-    gt_images_add(&w->t->images, w->kind[pick.space], &w->space[pick.space], pick.index);
     return gt_window_find_stored(&found, w, e, err);
 }
 
@@ -281,7 +280,6 @@ gt_status gt_window_search(struct gt_tune_result *result, struct gt_finals *fina
     *w = (struct gt_window){.t = t,
                             .item = setup->item,
                             .space = how.space,
-                            .kind = setup->kind,
                             .limit_s = setup->limit_s,
                             .began = setup->began,
                             .deadline = HUGE_VAL,

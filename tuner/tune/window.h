@@ -14,7 +14,6 @@ struct gt_window_setup {
     const struct gt_sweep_item *item;
     /* spaces, starts, seed and forecasts; the window says how many picks are open */
     struct gt_search_setup search;
-    const uint64_t *kind; /* by space: see images.h */
     int required; /* this many of the first picks are tried however little time there is */
     size_t planned; /* approximate number of trials, for the progress line */
     double limit_s; /* as gt_tune_problem got it */

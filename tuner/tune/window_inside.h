@@ -39,7 +39,6 @@ struct gt_window {
     int head, open;
     bool exhausted, waiting; /* the strategy is done; it waits for results */
     bool prepared;           /* the run worker has got the job to set the problem up */
-    const uint64_t *kind;    /* by space: see images.h */
     double limit_s;          /* as gt_tune_problem got it; 0: none */
     double began, prepare_began;
     double deadline;     /* of the search: only required trials begin later */
