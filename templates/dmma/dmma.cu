@@ -42,8 +42,11 @@
  * MINB     blocks that must fit a multiprocessor
  * ODD      1: rows may begin at any element, and copies still have 16 bytes
  * GROUP    rows of tiles that are walked together, for the L2 cache
- * TAIL     pieces of k of the last tiles, when these would leave units idle. The idle units
- *          compute some of the pieces, and a second kernel adds up; 0: no such sharing
+ * TAIL     0: a block has one tile.
+ *          1: in a batch, as many blocks as fit the device take tiles of all products in
+ *          turns. The next tile's first slabs come while one is multiplied and stored.
+ *          2 and more: pieces of k of the last tiles, when these would leave units idle.
+ *          The idle units compute some of the pieces, and a second kernel adds up
  * SPLIT    blocks that share a tile, each with its own part of k
  * REDUCE   where their sums are added up: 0 in the workspace by a second kernel, 1 in the
  *          shared memory of a cluster. Always in the order of k: the sum is the same
@@ -181,13 +184,61 @@ GT_INLINE void fetch(int first, int end, int rows, int cols, int v, GT_SHARED gt
     }
 }
 
+#if GT_WALK
+/* A tile of a product, in shared memory. */
+struct tile {
+    gt_long a, b, c;   /* elements ahead of its rows of A, columns of B, and of its C */
+    gt_long row;       /* in C, as an epilogue counts rows of products */
+    int rows, cols;    /* of C, from there to the edges; rows 0: there is no such tile */
+    int col, product;
+};
+enum { TILE_ELEMS = 6, QUEUE = STAGES + 2 }; /* tiles there */
+GT_STATIC_ASSERT(sizeof(struct tile) == TILE_ELEMS * sizeof(gt_ab), gt_tile_has_a_place);
+
+/* x. The compiler does not keep in registers what follows from it. */
+GT_INLINE int anew(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+/* The tiles that the block will copy slabs of. */
+struct queue {
+    const GT_GLOBAL gt_ab *a, *b; /* of the first product */
+    const GT_SHARED struct tile *tile;
+    int next, depth;
+};
+#endif
+
 /* The source of a thread's copies. */
 struct origin {
     const GT_GLOBAL gt_ab *a, *b;
     gt_long lda, ldb;
     int odd_a, odd_b;     /* shifts of even (bit 0) and odd rows of a slab */
     int rows, cols, left; /* of C and of k, from there to the edges */
+#if GT_WALK
+    struct queue tiles;
+#endif
 };
+
+/* When all slabs of a tile have been asked for, the next tile's come next, if there is
+ * one. */
+GT_INLINE void move_on(struct origin *from, int t) {
+#if GT_WALK
+    struct queue *const q = &from->tiles;
+    const GT_SHARED struct tile *const to = q->tile + q->next;
+    if (from->left > 0 || to->rows == 0)
+        return;
+    q->next = q->next < QUEUE - 1 ? q->next + 1 : 0;
+    t = anew(t);
+    from->a = aim(COLS_A, VA, q->a + to->a, from->lda, t);
+    from->b = aim(COLS_B, VB, q->b + to->b, from->ldb, t);
+    from->odd_a = shift(q->a + to->a, from->lda, 0) + 2 * shift(q->a + to->a, from->lda, 1);
+    from->odd_b = shift(q->b + to->b, from->ldb, 0) + 2 * shift(q->b + to->b, from->ldb, 1);
+    from->rows = to->rows;
+    from->cols = to->cols;
+    from->left = q->depth;
+#endif
+}
 
 /*
  * Starts to copy a piece of the next slab of A and of B, if there is one; the last piece
@@ -201,6 +252,8 @@ enum {
 };
 
 GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_ab *stage, int t) {
+    if (piece == 0)
+        move_on(from, t);
     if (from->left > 0) {
         fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A,
               VA, stage, LDA_S, from->a, from->lda, from->odd_a,
@@ -372,10 +425,160 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, in
     }
 }
 
-#if GT_TAIL
+#if GT_TAIL > 1
 GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, workspace)
 #endif
 
+/* ---- a tile ---- */
+
+/* Where in the ring of stages the next slab is read, and where it is copied to. */
+struct ring {
+    GT_SHARED gt_ab *smem;
+    int reading, writing;
+};
+
+GT_INLINE void wait_for_slab(void) {
+    GT_COPY_WAIT(STAGES - 2);
+    GT_BARRIER(); /* the slab is there, and the one before it has been read */
+}
+
+/* Starts the copies of as many slabs as are on their way at once. */
+GT_INLINE struct ring begin_copies(struct origin *from, GT_SHARED gt_ab *smem, int t) {
+    const struct ring ring = {smem, 0, (STAGES - 1) * STAGE};
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < STAGES - 1; s++)
+        GT_UNROLL
+        for (int piece = 0; piece < PIECES; piece++)
+            fetch_piece(piece, from, smem + s * STAGE, t);
+    if (GT_AHEAD)
+        wait_for_slab();
+    return ring;
+}
+
+GT_INLINE void clear(gt_acc *acc) {
+    GT_UNROLL
+    for (int e = 0; e < 2 * GM * GN; e++)
+        acc[e] = 0;
+}
+
+/* Multiplies slabs, and starts the copies of later ones. */
+GT_INLINE void multiply_slabs(gt_acc *acc, struct ring *ring, struct origin *from,
+                              const struct places *in_a, const struct places *in_b,
+                              int slabs, int t) {
+    GT_SHARED gt_ab *const smem = ring->smem;
+    int reading = ring->reading, writing = ring->writing;
+    struct operands now, next;
+    if (GT_AHEAD)
+        load_step(&now, smem + reading, in_a, in_b, 0);
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        const int after = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
+        if (!GT_AHEAD)
+            wait_for_slab();
+        if (PIECES == 1) /* few enough to stand between the multiplications */
+            fetch_piece(0, from, smem + writing, t);
+        GT_UNROLL
+        for (int step = 0; step < STEPS; step++) {
+            if (PIECES > 1 && step < PIECES)
+                fetch_piece(step, from, smem + writing, t);
+            if (!GT_AHEAD) {
+                load_step(&now, smem + reading, in_a, in_b, step);
+            } else if (step < STEPS - 1) {
+                load_step(&next, smem + reading, in_a, in_b, step + 1);
+            } else { /* operands loaded after the last slab are not used */
+                wait_for_slab(); /* this slab's operands are all in registers */
+                load_step(&next, smem + after, in_a, in_b, 0);
+            }
+            multiply(acc, &now);
+            if (GT_AHEAD)
+                now = next;
+        }
+        writing = reading;
+        reading = after;
+    }
+    ring->reading = reading;
+    ring->writing = writing;
+}
+
+#if GT_WALK
+struct steps {
+    gt_long lda, ldb, ldc; /* to the next row */
+    gt_long a, b, c; /* to the next product; GT_GROUPED: to the next row of op(A) and C */
+};
+
+/* Tells all threads the tile with this number. A warp calls it. */
+GT_INLINE void announce(GT_SHARED struct tile *to, struct gt_walk *walk, int number, int n,
+                        const struct steps *step, int lane) {
+    struct gt_walk_tile of = {};
+    struct tile x = {};
+    if (gt_walk_find(&of, walk, number)) {
+        const gt_long ahead = GT_GROUPED ? of.begin : of.group;
+        int row, col;
+        gt_tile_place(&row, &col, of.tile, BM, BN, GT_GROUP, of.rows, n);
+        x.a = ahead * step->a + (A_ALONG ? row * step->lda : row);
+        x.b = of.group * step->b + (B_ALONG ? col * step->ldb : col);
+        x.c = ahead * step->c + row * step->ldc + col;
+        x.row = (GT_GROUPED ? ahead : ahead * walk->m) + row;
+        x.rows = of.rows - row;
+        x.cols = n - col;
+        x.col = col;
+        x.product = of.group;
+    }
+    if (lane == 0)
+        *to = x;
+}
+
+/* Tiles of all products in turns. The first warp announces them between two tiles, since
+ * divisions in the loop over slabs would take registers from sums and operands. */
+GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
+    GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
+    GT_FOLLOW();
+    GT_PRODUCT();
+    const int t = GT_THREAD_X, lane = t % 32, warp = t / 32;
+    const int w_m = warp / (BN / WN) * WM, w_n = warp % (BN / WN) * WN;
+    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
+    const int slabs = gt_cdiv(depth, BK);
+    GT_SHARED struct tile *const tile = (GT_SHARED struct tile *)(smem + STAGES * STAGE);
+    const struct steps step = {
+        lda, ldb, ldc, GT_GROUPED ? (A_ALONG ? lda : 1) : stride_a, stride_b,
+        GT_GROUPED ? ldc : stride_c};
+    struct gt_walk walk = GT_WALK_BEGIN(BM, gt_cdiv(n, BN), lane);
+    int later = GT_BLOCK; /* the tile that is announced next */
+    GT_UNROLL_BY(1)
+    for (int i = 0; i < QUEUE - 1; i++, later += (int)gridDim.x)
+        if (warp == 0)
+            announce(tile + i, &walk, later, n, &step, lane);
+    GT_BARRIER();
+    struct origin from = {0, 0, lda, ldb, 0, 0, 0, 0, 0, {a, b, tile, 0, depth}};
+    struct ring ring = begin_copies(&from, smem, t);
+    int here = 0;
+    GT_UNROLL_BY(1)
+    while (tile[here].rows > 0) {
+        const struct places in_a =
+            places_of(A_ALONG, LDA_S, w_m, 0, a + tile[here].a, lda, lane);
+        const struct places in_b =
+            places_of(B_ALONG, LDB_S, w_n, 0, b + tile[here].b, ldb, lane);
+        gt_acc acc[2 * GM * GN];
+        clear(acc);
+        multiply_slabs(acc, &ring, &from, &in_a, &in_b, slabs, t);
+        if (slabs == 0) /* as in a loop over slabs */
+            GT_BARRIER();
+        const GT_SHARED struct tile *const it = tile + here;
+        const struct target to = {c + it->c, ldc, it->rows, it->cols, alpha, beta,
+                                  gt_aligned(2, c + it->c, ldc)};
+        const int u = anew(t), part = u / 32;
+        GT_MOVE_PRODUCT(it->product);
+        store(&to, acc, part / (BN / WN) * WM, part % (BN / WN) * WN,
+              u % 32 GT_PLACE(it->row, it->col));
+        /* All warps have left the tile before this one. What takes its place is needed in
+         * the tile after the next one at the earliest: a barrier comes first. */
+        if (warp == 0)
+            announce(tile + (here > 0 ? here : QUEUE) - 1, &walk, later, n, &step, lane);
+        later += (int)gridDim.x;
+        here = here < QUEUE - 1 ? here + 1 : 0;
+    }
+}
+#else
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
@@ -406,51 +609,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const struct places in_b = places_of(B_ALONG, LDB_S, w_n, slice_k, b, ldb, lane);
 
     gt_acc acc[2 * GM * GN];
-    struct operands now, next;
-    GT_UNROLL
-    for (int e = 0; e < 2 * GM * GN; e++)
-        acc[e] = 0;
-
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < STAGES - 1; s++)
-        GT_UNROLL
-        for (int piece = 0; piece < PIECES; piece++)
-            fetch_piece(piece, &from, smem + s * STAGE, t);
-    int reading = 0, writing = (STAGES - 1) * STAGE;
-    if (GT_AHEAD) {
-        GT_COPY_WAIT(STAGES - 2);
-        GT_BARRIER();
-        load_step(&now, smem, &in_a, &in_b, 0);
-    }
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s++) {
-        const int after = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
-        if (!GT_AHEAD) {
-            GT_COPY_WAIT(STAGES - 2);
-            GT_BARRIER(); /* the slab is there, and the one before it has been read */
-        }
-        if (PIECES == 1) /* few enough to stand between the multiplications */
-            fetch_piece(0, &from, smem + writing, t);
-        GT_UNROLL
-        for (int step = 0; step < STEPS; step++) {
-            if (PIECES > 1 && step < PIECES)
-                fetch_piece(step, &from, smem + writing, t);
-            if (!GT_AHEAD) {
-                load_step(&now, smem + reading, &in_a, &in_b, step);
-            } else if (step < STEPS - 1) {
-                load_step(&next, smem + reading, &in_a, &in_b, step + 1);
-            } else { /* operands loaded after the last slab are not used */
-                GT_COPY_WAIT(STAGES - 2);
-                GT_BARRIER(); /* as above: this slab's operands are all in registers */
-                load_step(&next, smem + after, &in_a, &in_b, 0);
-            }
-            multiply(acc, &now);
-            if (GT_AHEAD)
-                now = next;
-        }
-        writing = reading;
-        reading = after;
-    }
+    clear(acc);
+    struct ring ring = begin_copies(&from, smem, t);
+    multiply_slabs(acc, &ring, &from, &in_a, &in_b, slabs, t);
 
     GT_LEAD(PARTIAL);
     const int partial = PARTIAL || (GT_TAIL && work.parts > 1);
@@ -484,6 +645,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
               lane GT_PLACE(partial ? GT_PARTIAL_ROW : row0, col0));
     }
 }
+#endif
 
 #if GT_PARTIAL
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_LANES, workspace)

@@ -19,6 +19,13 @@ for family in handover meeting; do
         --templates "$GT_SRC/tests/data/families" --family $family --json 2>&1)" '"outcome": "correct"'
 done
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
+# More tiles than units: blocks take tiles of all products in turns, of one slab or more, and shifted rows; then those
+# of groups.
+tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1"
+trial dmma f64-nt-70x40x16,batch=50,beta "$tiles VA=2 VB=2 AHEAD=0"
+trial dmma f64-tn-67x35x21,batch=30,sb=0 "$tiles VA=2 VB=2 ODD=1 AHEAD=1"
+trial dmma f64-nn-1700x40x40,groups=40 "$tiles AHEAD=1"
+trial dmma f64-tt-150x40x24,batch=16,masked,rows=50,beta "$tiles AHEAD=0"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
 trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
@@ -126,6 +133,7 @@ trial pipeline i8-tn-7x9x18,batch=20,sb=0 "PRODUCTS=2 TM=4 TN=4 STAGES=2 PAD=1"
 # Epilogues: sums of parts of k, boxes that the hardware stores, products that are computed
 # transposed.
 trial dmma 'f64-nt-33x66x40,beta,epi=bias_relu' "SPLIT=2 REDUCE=1"
+trial dmma f64-nn-150x40x24,groups=5,epi=batch_bias_residual "$tiles AHEAD=1"
 trial mma 'bf16-tn-65x130x71,batch=3,beta,epi=row_bias_gelu' "SPLIT=3"
 trial wgmma 'bf16-nt-768x192x136,epi=r[i,j]:bf16;s[i]:f32;d2[i,j]:bf16;d2=x;d=relu(x)+r[i,j]*s[i]' \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 STORE=1"
