@@ -54,24 +54,34 @@ static const struct gt_learned_node *next_node(const struct gt_learned_node *n,
     return n + ((is_left | (n->right & (is_left - 1))) & -is_inside);
 }
 
+enum { AT_ONCE = 8 };
+
+/* `sum` and that of AT_ONCE trees from `tree` on, whose ways do not wait for each other.
+ * The loops are unrolled so that the ways are in registers. */
+static double add_some(double sum, const struct gt_learned_node *tree, const float *x) {
+    const struct gt_learned_node *at[AT_ONCE];
+    int asks; /* negative when all ways have ended */
+    for (int i = 0; i < AT_ONCE; i++)
+        at[i] = tree + (size_t)i * GT_LEARNED_NODES;
+    do {
+        asks = -1;
+#pragma GCC unroll 8
+        for (int i = 0; i < AT_ONCE; i++) {
+            at[i] = next_node(at[i], x);
+            asks &= at[i]->asks;
+        }
+    } while (asks >= 0);
+#pragma GCC unroll 8
+    for (int i = 0; i < AT_ONCE; i++)
+        sum += (double)at[i]->value;
+    return sum;
+}
+
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x) {
     double sum = 0;
     int i = 0;
-    /* Four trees at once, whose ways do not wait for each other. */
-    for (; i + 4 <= trees; i += 4, node += (size_t)4 * GT_LEARNED_NODES) {
-        const struct gt_learned_node *a = node, *b = a + GT_LEARNED_NODES;
-        const struct gt_learned_node *c = b + GT_LEARNED_NODES, *d = c + GT_LEARNED_NODES;
-        do {
-            a = next_node(a, x);
-            b = next_node(b, x);
-            c = next_node(c, x);
-            d = next_node(d, x);
-        } while ((a->asks & b->asks & c->asks & d->asks) >= 0);
-        sum += (double)a->value;
-        sum += (double)b->value;
-        sum += (double)c->value;
-        sum += (double)d->value;
-    }
+    for (; i + AT_ONCE <= trees; i += AT_ONCE, node += (size_t)AT_ONCE * GT_LEARNED_NODES)
+        sum = add_some(sum, node, x);
     for (; i < trees; i++, node += GT_LEARNED_NODES) {
         const struct gt_learned_node *n = node;
         while (n->asks >= 0)
@@ -83,14 +93,6 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
 
 static int at_most(int trees, int most) {
     return trees < most ? trees : most;
-}
-
-double gt_learned_total(const struct gt_learned *l, bool rough, const float *x) {
-    if (!rough)
-        return gt_learned_sum(l->node, l->trees, x);
-    const struct gt_learned_node *later = l->node + (size_t)l->later * GT_LEARNED_NODES;
-    return gt_learned_sum(l->node, at_most(l->later, GT_LEARNED_ROUGH), x) +
-           gt_learned_sum(later, at_most(l->trees - l->later, GT_LEARNED_ROUGH_LATER), x);
 }
 
 double gt_learned_factor(double sum, double ns, double least_ns) {
@@ -143,6 +145,29 @@ const struct gt_learned *gt_learned_of(const struct gt_binding *b,
     return plain_product_teaches(b, d) ? gt_learned_shipped(b->family) : NULL;
 }
 
+/* The sum of the trees from `from` to `to` - 1, as far as there are so many, of the first
+ * ones
+ * (`later` 0) or of those that were learned later. */
+static double sum_of_part(const struct gt_learned *l, bool later, int from, int to,
+                          const float *x) {
+    const int first = later ? l->later : 0, count = later ? l->trees - l->later : l->later;
+    const struct gt_learned_node *node =
+        l->node + (size_t)(first + at_most(count, from)) * GT_LEARNED_NODES;
+    return gt_learned_sum(node, at_most(count, to) - at_most(count, from), x);
+}
+
+/* The sum of the trees that make a rough forecast, or of fewer when they tell enough. */
+static double rough_sum(const struct gt_learned *l, const float *x,
+                        const struct gt_prediction *p, double too_long_ns) {
+    const double sum = sum_of_part(l, false, 0, GT_LEARNED_GLANCE, x) +
+                       sum_of_part(l, true, 0, GT_LEARNED_GLANCE_LATER, x);
+    const double ns = p->ns * gt_learned_factor(sum, p->ns, p->least_ns);
+    if (too_long_ns > 0 && ns > too_long_ns)
+        return sum;
+    return sum + sum_of_part(l, false, GT_LEARNED_GLANCE, GT_LEARNED_ROUGH, x) +
+           sum_of_part(l, true, GT_LEARNED_GLANCE_LATER, GT_LEARNED_ROUGH_LATER, x);
+}
+
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f) {
     const struct gt_learned *l = b->learned;
@@ -150,7 +175,8 @@ void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
     if (l == NULL)
         return;
     gt_learned_inputs(x, b, f, p);
-    p->learned =
-        gt_learned_factor(gt_learned_total(l, b->few_trees, x), p->ns, p->least_ns);
+    const double sum = b->few_trees ? rough_sum(l, x, p, b->too_long_ns)
+                                    : gt_learned_sum(l->node, l->trees, x);
+    p->learned = gt_learned_factor(sum, p->ns, p->least_ns);
     p->ns *= p->learned;
 }

@@ -64,7 +64,10 @@ enum {
     /* Trees that make a rough forecast: of a family the first ones, and the first of those
      * that were learned later. In the order of learning each one corrects less. */
     GT_LEARNED_ROUGH = 100,
-    GT_LEARNED_ROUGH_LATER = 50
+    GT_LEARNED_ROUGH_LATER = 50,
+    /* Of these, trees by which a forecast may be seen to be too long. */
+    GT_LEARNED_GLANCE = 16,
+    GT_LEARNED_GLANCE_LATER = 8
 };
 
 _Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
@@ -118,15 +121,13 @@ void gt_learned_inputs(float x[GT_LEARNED_MAX], const struct gt_binding *b,
 /* The sum of `trees` trees. */
 double gt_learned_sum(const struct gt_learned_node *node, int trees, const float *x);
 
-/* The sum of the trees that make a rough forecast, or of all. */
-double gt_learned_total(const struct gt_learned *l, bool rough, const float *x);
-
 /* The factor by which trees with this sum correct a time of `ns`. It takes a time at most
  * half of the way (of the logarithm) down to its lower bound. */
 double gt_learned_factor(double sum, double ns, double least_ns);
 
 /* Multiplies a time that was computed by what trials of like points have taught, and writes
- * that factor to p->learned. Where no trees apply, the prediction stays. */
+ * that factor to p->learned. Where no trees apply, the prediction stays. b->few_trees and
+ * b->too_long_ns say which trees count. */
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f);
 

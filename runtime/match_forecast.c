@@ -7,8 +7,9 @@
  *     error    = measured / predicted, on the problem of a record near by
  *
  * match_lessons.c finds the error. Where trees correct the prediction (learned.h), the
- * error is 1: there all options are forecast with the first trees, and then the best ones
- * with all. match_options.c says which kernels get a forecast, and what a forecast costs.
+ * error is 1: there all options are forecast with the first trees, hopeless ones with
+ * fewer, and then the best ones with all. match_options.c says which kernels get a
+ * forecast, and what a forecast costs.
  */
 #include "runtime/match_inside.h"
 
@@ -45,6 +46,7 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
                        bool starts) {
     all->count = 0;
     all->bases = 0;
+    all->least_ns = 0;
     all->last.line[0] = '\0';
     gt_forecasts_learn(all, near, count);
     gt_forecasts_offer_records(all);

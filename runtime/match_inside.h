@@ -149,6 +149,7 @@ struct gt_lesson {
 struct gt_forecasts {
     const struct gt_lookup *lookup;
     int count, lessons;
+    double least_ns; /* the least rough forecast with trees; 0: there is none yet */
     struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
     const struct gt_family

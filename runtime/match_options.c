@@ -35,6 +35,9 @@ static const double cost_start = 0.12;    /* never measured; no step costs more 
 static const double beside_trees = 0.25;
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
+/* A rough forecast is long when it is so much longer than the best so far. After the first
+ * trees the others made few forecasts shorter by a third. */
+static const double too_long = 2;
 
 /* ---- the point of an option ---------------------------------------------------------- */
 
@@ -78,9 +81,11 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
     return o->from != NULL && gt_problem_lends(&o->from->known->problem, l->query.problem);
 }
 
-/* The forecast of the option that was fitted last; 0: there is none. */
-static double ns_by_model(const struct gt_forecasts *all, const struct gt_forecast *o) {
+/* The forecast of the option that was fitted last; 0: there is none. One that is far behind
+ * the best so far need not be exact. */
+static double ns_by_model(struct gt_forecasts *all, const struct gt_forecast *o) {
     struct gt_prediction p;
+    all->fit.binding.too_long_ns = too_long * all->least_ns;
     return o->asks_model && gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
                ? p.ns * gt_forecast_error(all, o, &p)
                : 0;
@@ -119,6 +124,8 @@ static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
     new->asks_model = ns > 0;
     new->has_trees = ns > 0 && all->fit.binding.learned != NULL;
+    if (new->has_trees && (all->least_ns == 0 || new->ns < all->least_ns))
+        all->least_ns = new->ns;
     new->doubt = ns > 0 ? o->doubt : cost_unpredicted * o->from->distance;
     new->cost = cost_of(new);
     return true;

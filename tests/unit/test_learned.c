@@ -199,10 +199,11 @@ static void test_what_is_not_known(void **state) {
 /* ---- a rough forecast ---- */
 
 /* The factor of a forecast with these trees of the family's. */
-static double factor_of(const struct gt_binding *b, bool rough) {
+static double factor_of(const struct gt_binding *b, bool rough, double too_long_ns) {
     struct gt_binding asked = *b;
     struct gt_prediction p;
     asked.few_trees = rough;
+    asked.too_long_ns = too_long_ns;
     assert_true(gt_model_predict(&p, &asked, &device, NULL));
     return p.learned;
 }
@@ -223,10 +224,30 @@ static void test_a_rough_forecast(void **state) {
                                         GT_LEARNED_ROUGH_LATER, x);
     const double all = gt_learned_sum(l->node, l->trees, x);
     const double ns = plain.ns, least = plain.least_ns;
-    assert_near(factor_of(&b, true), gt_learned_factor(first + later, ns, least));
-    assert_near(factor_of(&b, false), gt_learned_factor(all, ns, least));
+    assert_near(factor_of(&b, true, 0), gt_learned_factor(first + later, ns, least));
+    assert_near(factor_of(&b, false, 0), gt_learned_factor(all, ns, least));
     assert_true(fabs(later) > 1e-4);
     assert_true(fabs(first + later - all) > 1e-4);
+}
+
+/* One that is seen to be too long takes fewer trees; a forecast in full takes all. */
+static void test_a_glance(void **state) {
+    float x[GT_LEARNED_MAX];
+    struct gt_binding b;
+    struct gt_prediction plain;
+    (void)state;
+    ask_default(&b, &plain, x, "multistage", "f32-nn-500x300x200");
+    const struct gt_learned *const l = b.learned;
+    const double sum = gt_learned_sum(l->node, GT_LEARNED_GLANCE, x) +
+                       gt_learned_sum(l->node + (size_t)l->later * GT_LEARNED_NODES,
+                                      GT_LEARNED_GLANCE_LATER, x);
+    const double factor = gt_learned_factor(sum, plain.ns, plain.least_ns);
+    const double seen_ns = plain.ns * factor;
+    const double rough = factor_of(&b, true, 0), full = factor_of(&b, false, 0);
+    assert_true(fabs(rough - factor) > 1e-4);
+    assert_near(factor_of(&b, true, 0.999 * seen_ns), factor);
+    assert_near(factor_of(&b, true, 1.001 * seen_ns), rough);
+    assert_near(factor_of(&b, false, 0.5 * seen_ns), full);
 }
 
 /* Only later trees know points of `skinny` without slabs, so a rough forecast that left
@@ -244,7 +265,7 @@ static void test_later_trees_count_roughly(void **state) {
                      GEMMTUNE_OK);
     gt_bind_problem(&b, gt_families_find(families, "skinny"), &device, &p);
     assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-    assert_true(fabs(log(factor_of(&b, true) / factor_of(&b, false))) < 0.1);
+    assert_true(fabs(log(factor_of(&b, true, 0) / factor_of(&b, false, 0))) < 0.1);
 }
 
 /* ---- learning ---- */
@@ -438,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_the_shipped_trees),
         cmocka_unit_test(test_what_is_not_known),
         cmocka_unit_test(test_a_rough_forecast),
+        cmocka_unit_test(test_a_glance),
         cmocka_unit_test(test_later_trees_count_roughly),
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_learning_more),

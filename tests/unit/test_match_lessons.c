@@ -230,7 +230,8 @@ static void test_a_time_beside_trees(void **state) {
     }
 }
 
-/* All options are forecast by a few trees, and then the best ones by all. */
+/* All options are forecast by a few trees, those that are far behind by fewer, and then the
+ * best ones by all. */
 static void test_forecasts_in_full(void **state) {
     enum { FULL = 12 };
     const gemmtune_problem p = problem_of("f32-nn-1000x800x600");
@@ -238,26 +239,35 @@ static void test_forecasts_in_full(void **state) {
     const struct gt_snapshot s = {.families = families, .known = &known, .count = 1};
     const struct gt_lookup l = {.query = query_of(&s, &p), .model_device = h200};
     struct gt_near near;
-    int differ = 0;
+    int differ = 0, glances = 0;
     (void)state;
     assert_true(gt_near_classify(&near, &l, &known));
     all.lookup = &l;
     gt_forecasts_make(&all, &near, 1, true);
     assert_true(all.count > FULL);
+    assert_true(all.least_ns > 0);
     for (int i = 0; i < all.count; i++) {
         const struct gt_forecast *o = &all.item[i];
-        struct gt_prediction full, rough;
+        struct gt_prediction full, rough, glance;
         assert_true(gt_forecasts_fit(&all, o, NULL));
         assert_true(gt_model_predict_fit(&rough, &all.fit, &h200));
+        all.fit.binding.too_long_ns = 1;
+        assert_true(gt_model_predict_fit(&glance, &all.fit, &h200));
         all.fit.binding.few_trees = false;
         assert_true(gt_model_predict_fit(&full, &all.fit, &h200));
-        const double expected = i < FULL ? full.ns : rough.ns;
-        assert_true(fabs(o->ns / expected - 1) < 1e-9);
+        if (i < FULL)
+            assert_true(fabs(o->ns / full.ns - 1) < 1e-9);
+        else if (fabs(o->ns / rough.ns - 1) >= 1e-9) {
+            assert_true(fabs(o->ns / glance.ns - 1) < 1e-9);
+            assert_true(o->ns > 1.5 * all.least_ns);
+            glances++;
+        }
         differ += fabs(full.ns / rough.ns - 1) > 1e-3;
         if (i > 0 && i < FULL)
             assert_true(all.item[i - 1].cost <= o->cost);
     }
     assert_true(differ > all.count / 2);
+    assert_true(glances > all.count / 4);
 }
 
 /* ---- beside -------------------------------------------------------------------------- */

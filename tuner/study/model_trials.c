@@ -62,8 +62,8 @@ static void predict(struct gt_model_trial *t, const struct gt_binding *b,
     if (t->can_teach || b->learned != NULL)
         gt_learned_inputs(t->x, b, &t->facts, &p);
     if (b->learned != NULL)
-        t->learned =
-            gt_learned_factor(gt_learned_total(b->learned, false, t->x), p.ns, p.least_ns);
+        t->learned = gt_learned_factor(
+            gt_learned_sum(b->learned->node, b->learned->trees, t->x), p.ns, p.least_ns);
 }
 
 static void take(struct gt_model_trials *out, const struct gt_view_row *row,
