@@ -158,6 +158,15 @@ static bool take_shorthand(struct gt_epi_parser *p, const char *word, size_t len
 /* The kind of a statement, which decides what kind may come next. */
 enum statement { DECLARATION, ASSIGNMENT, SHORTHAND };
 
+/* Says what should stand here. A comma looks like an option of the problem. */
+static bool expect(struct gt_epi_parser *p, const char *what) {
+    if (p->at < p->end && *p->at == ',')
+        return gt_epi_refuse(p, p->at, 1,
+                             "cannot stand here; a problem's name has its options "
+                             "ahead of \"epi=\"") > 0;
+    return gt_epi_expected(p, what) > 0;
+}
+
 static bool take_statement(enum statement *last, struct gt_epi_parser *p, bool *d2) {
     const char *word = p->at;
     const size_t len = gt_epi_word_length(p);
@@ -168,12 +177,8 @@ static bool take_statement(enum statement *last, struct gt_epi_parser *p, bool *
     const enum statement kind = next == '='                  ? ASSIGNMENT
                                 : next == '[' || next == ':' ? DECLARATION
                                                              : SHORTHAND;
-    if (kind == SHORTHAND && next == ',')
-        return gt_epi_refuse(p, p->at, 1,
-                             "cannot stand here; a problem's name has its options "
-                             "ahead of \"epi=\"") > 0;
     if (kind == SHORTHAND && p->at < p->end && next != ';')
-        return gt_epi_expected(p, "\"=\" (as in \"d=x+1\"), \":\", \"[\" or the end") > 0;
+        return expect(p, "\"=\" (as in \"d=x+1\"), \":\", \"[\" or the end");
     if (*last == SHORTHAND || (*last == ASSIGNMENT && kind != ASSIGNMENT))
         return gt_epi_refuse(p, word, len, "stands behind the last statement") > 0;
     *last = kind;
@@ -210,7 +215,7 @@ static gt_status parse(struct gt_epi_parser *p) {
             return GEMMTUNE_EPARSE;
     } while (gt_epi_accept(p, ";"));
     if (p->at < p->end) {
-        (void)gt_epi_expected(p, "an operator, \";\" or the end");
+        (void)expect(p, "an operator, \";\" or the end");
         return GEMMTUNE_EPARSE;
     }
     return check_use(p, declares_d2);

@@ -173,19 +173,14 @@ gt_status gt_db_trial_end(struct gt_db *db, int64_t trial_id,
 gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *db,
                            const struct gt_db_subject *subject, struct gt_err *err);
 
-/* Replaces the local records of (device, problem) in one transaction; records from
- * elsewhere stay. Their moment is the first row's (0: now), or just after that of the old
- * set when the clock was set back. The provenance of the rows is ignored. EINVAL: a row
- * that a reader would skip. */
-gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
-                            const struct gt_record_row *rows, size_t count,
-                            struct gt_err *err);
 /* The moment of the local records of (device, problem) in ms since 1970; 0: none. */
 gt_status gt_db_records_moment(int64_t *moment_ms, struct gt_db *db, const char *device_key,
                                const char *problem, struct gt_err *err);
-/* gt_db_records_put if the local records are still those of the moment `known_ms`. *put is
- * false, and nothing is changed, after a failure and when another process has put
- * others. */
+/* Replaces the local records of (device, problem) in one transaction, if they are still
+ * those of the moment `known_ms`; records from elsewhere stay. Their moment is the first
+ * row's (0: now), or just after that of the old set when the clock was set back. The
+ * provenance of the rows is ignored. *put is false, and nothing is changed, after a failure
+ * and when another process has put others. EINVAL: a row that a reader would skip. */
 gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
                                 const char *device_key, const char *problem,
                                 const struct gt_record_row *rows, size_t count,

@@ -318,17 +318,6 @@ static gt_status replace_records(struct gt_db *db, const struct gt_db_subject *s
     return status;
 }
 
-gt_status gt_db_records_put(struct gt_db *db, const char *device_key, const char *problem,
-                            const struct gt_record_row *rows, size_t count,
-                            struct gt_err *err) {
-    const struct gt_db_subject set = {.device_key = device_key, .problem = problem};
-    gt_status status = gt_txn_begin(db, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    status = replace_records(db, &set, rows, count, err);
-    return gt_txn_end(db, status, err);
-}
-
 gt_status gt_db_records_moment(int64_t *moment_ms, struct gt_db *db, const char *device_key,
                                const char *problem, struct gt_err *err) {
     const struct gt_db_subject set = {.device_key = device_key, .problem = problem};

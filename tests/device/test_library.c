@@ -6,6 +6,7 @@
  */
 #include "runtime/family.h"
 #include "tests/device/machines.h"
+#include "tests/unit/records.h"
 
 #include "db/db.h"
 
@@ -298,7 +299,7 @@ static void write_database(const char *path, struct machine *m, const struct gt_
                                                    .samples = 7,
                                                    .launches = 1},
                                           .provenance = "local"};
-        (void)gt_db_records_put(db, m->key, name, &row, 1, &err);
+        (void)put_local_records(db, m->key, name, &row, 1, &err);
         assert_string_equal(err.line, "");
     }
     assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);

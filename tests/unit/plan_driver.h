@@ -12,6 +12,7 @@
 
 #include "core/embed.h"
 #include "db/db.h"
+#include "tests/unit/records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -287,7 +288,7 @@ static inline void put_record(struct gt_db *db, const char *problem, const char 
                                                .samples = 9,
                                                .launches = 1},
                                       .provenance = "local"};
-    (void)gt_db_records_put(db, key, problem, &row, 1, &err);
+    (void)put_local_records(db, key, problem, &row, 1, &err);
     assert_string_equal(err.line, "");
 }
 

@@ -5,6 +5,7 @@
 
 #include "db/internal.h"
 #include "tests/unit/made_up.h"
+#include "tests/unit/records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -152,7 +153,7 @@ static inline void fill(const char *path, const char *device_name, int first, in
         try_one(db, run, key, i);
     const struct gt_record_row rows[] = {a_record(key, first, 0),
                                          a_record(key, first + 1, 1)};
-    OK(gt_db_records_put(db, key, rows[0].subject.problem, rows, 2, &err));
+    OK(put_local_records(db, key, rows[0].subject.problem, rows, 2, &err));
     gt_db_close(db);
 }
 

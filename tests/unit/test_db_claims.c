@@ -324,7 +324,7 @@ static void rewrite_for_ever(const char *path) {
             rows[i] = a_record(key, i, i);
             rows[i].baseline_ns = n;
         }
-        if (gt_db_records_put(db, key, rows[0].subject.problem, rows, 2 + (size_t)n % 2,
+        if (put_local_records(db, key, rows[0].subject.problem, rows, 2 + (size_t)n % 2,
                               &err) != GEMMTUNE_OK)
             return;
     }

@@ -187,7 +187,7 @@ static void test_newer_wins(void **state) {
     free(old);
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
     const struct gt_record_row row = a_record(key, 5, 0);
-    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    OK(put_local_records(db, key, row.subject.problem, &row, 1, &err));
     gt_db_close(db);
     (void)merge("into.db", "old.db");
     (void)merge("into.db", "a.db");

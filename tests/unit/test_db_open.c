@@ -197,7 +197,7 @@ static void test_reading_leaves_no_trace(void **state) {
     OK(gt_db_check(db, &bad, &err));
     assert_int_equal(bad, 0);
     assert_int_equal(files_in(folder), 1);
-    assert_int_equal(gt_db_records_put(db, "x", "y", NULL, 0, &err), GEMMTUNE_EINVAL);
+    assert_int_equal(put_local_records(db, "x", "y", NULL, 0, &err), GEMMTUNE_EINVAL);
     const struct gt_device device = a_device("H200");
     int64_t run = 0;
     assert_int_equal(gt_db_run_begin(&run, db, &device, &(struct gt_run_info){0}, &err),

@@ -183,7 +183,7 @@ static void put(const char *problem, int first, int count) {
         rows[i] = a_record(key, first + i, i);
         rows[i].subject.problem = problem;
     }
-    OK(gt_db_records_put(db, key, problem, rows, (size_t)count, &err));
+    OK(put_local_records(db, key, problem, rows, (size_t)count, &err));
 }
 
 static void test_record_order(void **state) {
@@ -204,7 +204,7 @@ static void test_record_order(void **state) {
     /* The winner comes first, although its point is the last one by name. */
     struct gt_record_row rows[] = {a_record(key, 4, 0), a_record(key, 3, 1)};
     rows[0].subject.problem = rows[1].subject.problem = "f32-nn-64x64x64";
-    OK(gt_db_records_put(db, key, "f32-nn-64x64x64", rows, 2, &err));
+    OK(put_local_records(db, key, "f32-nn-64x64x64", rows, 2, &err));
     order.count = 0;
     OK(gt_db_records(db, key, "f32-nn-64x64x64", note_record, &order, &err));
     assert_int_equal(order.count, 2);
@@ -213,7 +213,7 @@ static void test_record_order(void **state) {
     order.count = 0;
     OK(gt_db_records(db, "other", NULL, note_record, &order, &err));
     assert_int_equal(order.count, 0);
-    OK(gt_db_records_put(db, key, "f32-nn-64x64x64", NULL, 0, &err));
+    OK(put_local_records(db, key, "f32-nn-64x64x64", NULL, 0, &err));
     OK(gt_db_records(db, NULL, NULL, note_record, &order, &err));
     assert_int_equal(order.count, 2);
 }
@@ -271,7 +271,7 @@ static gt_status check_record_row(void *user, const struct gt_record_row *row,
 static void test_record(void **state) {
     struct gt_record_row rows[] = {a_record(key, 8, 0), a_record(key, 9, 1)};
     (void)state;
-    OK(gt_db_records_put(db, key, rows[0].subject.problem, rows, 2, &err));
+    OK(put_local_records(db, key, rows[0].subject.problem, rows, 2, &err));
     for (int i = 0; i < 2; i++)
         assert_int_equal(gt_db_records(db, key, NULL, check_record_row, &rows[i], &err),
                          GEMMTUNE_ENOTFOUND);
@@ -300,7 +300,7 @@ static void test_trials(void **state) {
 }
 
 static void refused_record(struct gt_record_row row) {
-    assert_int_equal(gt_db_records_put(db, key, "f32-nn-512x512x512", &row, 1, &err),
+    assert_int_equal(put_local_records(db, key, "f32-nn-512x512x512", &row, 1, &err),
                      GEMMTUNE_EINVAL);
 }
 
@@ -309,7 +309,7 @@ static void test_bad_records(void **state) {
     const struct gt_record_row good = a_record(key, 1, 0);
     struct gt_record_row bad;
     (void)state;
-    OK(gt_db_records_put(db, key, good.subject.problem, &good, 1, &err));
+    OK(put_local_records(db, key, good.subject.problem, &good, 1, &err));
 #define BAD(member, value)                                                                 \
     do {                                                                                   \
         bad = good;                                                                        \
@@ -342,12 +342,12 @@ static void test_bad_records(void **state) {
     assert_int_equal(order.count, 1); /* a refused put changes nothing */
     bad = good;
     bad.subject.problem = "f32-nn-512x512x512,lda=512";
-    assert_int_equal(gt_db_records_put(db, key, bad.subject.problem, &bad, 1, &err),
+    assert_int_equal(put_local_records(db, key, bad.subject.problem, &bad, 1, &err),
                      GEMMTUNE_EINVAL);
     bad = good;
     bad.subject.device_key = "nobody-00000000";
     assert_int_equal(
-        gt_db_records_put(db, "nobody-00000000", bad.subject.problem, &bad, 1, &err),
+        put_local_records(db, "nobody-00000000", bad.subject.problem, &bad, 1, &err),
         GEMMTUNE_EINVAL);
 }
 
@@ -417,9 +417,9 @@ static void test_absurd_moment(void **state) {
     (void)state;
     struct gt_record_row row = a_record(key, 1, 0);
     row.measured_ms = INT64_C(9007199254740991);
-    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    OK(put_local_records(db, key, row.subject.problem, &row, 1, &err));
     row.measured_ms = 0;
-    OK(gt_db_records_put(db, key, row.subject.problem, &row, 1, &err));
+    OK(put_local_records(db, key, row.subject.problem, &row, 1, &err));
     OK(gt_db_records(db, key, NULL, see_moment, &moment_ms, &err));
     assert_in_range(moment_ms, 1, gt_latest_ms());
 }

@@ -152,6 +152,8 @@ static void test_refusals_name_column_and_part(void **state) {
         {"d=gleu(x)", "column 3 of the epilogue: \"gleu\" is no function"},
         {"gelu,beta",
          "column 5 of the epilogue: \",\" cannot stand here; a problem's name"},
+        {"d=x+1,beta",
+         "column 6 of the epilogue: \",\" cannot stand here; a problem's name"},
         {"d=x*d", "column 5 of the epilogue: \"d\" is not declared: a scalar needs a"},
         {"d=x*d[i,j]", "column 5 of the epilogue: \"d\" is an output, not an operand"},
         {"d2=x;d=x+d2[i]", "expected an operator"},

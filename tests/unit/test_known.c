@@ -4,6 +4,7 @@
  */
 #include "db/db.h"
 #include "tests/unit/match_families.h"
+#include "tests/unit/records.h"
 
 static struct gt_device device_named(const char *name, const char *arch) {
     struct gt_device d = card;
@@ -29,7 +30,7 @@ static void store(struct gt_db *db, const struct gt_device *d, const char *probl
                                                .samples = 9,
                                                .launches = 1},
                                       .provenance = "local"};
-    const gt_status status = gt_db_records_put(db, key, problem, &row, 1, &err);
+    const gt_status status = put_local_records(db, key, problem, &row, 1, &err);
     assert_string_equal(err.line, "");
     assert_int_equal(status, GEMMTUNE_OK);
     assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);

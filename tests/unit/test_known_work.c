@@ -19,6 +19,7 @@ static int counted(const char *a, const char *b) {
 #undef strcmp
 
 #include "tests/unit/match_families.h"
+#include "tests/unit/records.h"
 
 static void store_problem(struct gt_db *db, int64_t run, const char *key, int i) {
     const char *hash = gt_families_find(families, "deep")->hash;
@@ -40,7 +41,7 @@ static void store_problem(struct gt_db *db, int64_t run, const char *key, int i)
     const struct gt_db_subject subject = {key, problem, "deep", hash,
                                           "BM=128 BN=128 SPLIT=1"};
     const struct gt_trial_row trial = {.outcome = GT_CORRECT, .time = time, .error = ""};
-    assert_int_equal(gt_db_records_put(db, key, problem, &record, 1, &err), GEMMTUNE_OK);
+    assert_int_equal(put_local_records(db, key, problem, &record, 1, &err), GEMMTUNE_OK);
     assert_int_equal(gt_db_trial_begin(&id, &claimed, db, run, &subject, &err),
                      GEMMTUNE_OK);
     assert_int_equal(gt_db_trial_end(db, id, &trial, &err), GEMMTUNE_OK);
@@ -109,7 +110,7 @@ static void test_other_architectures_cost_nothing(void **state) {
                 .subject = {key, problem, "deep", hash, "BM=32 BN=32 SPLIT=1"},
                 .verified = true,
                 .time = {.median_ns = 1, .low_ns = 1, .high_ns = 1, .samples = 1}};
-            assert_int_equal(gt_db_records_put(db, key, problem, &record, 1, &err),
+            assert_int_equal(put_local_records(db, key, problem, &record, 1, &err),
                              GEMMTUNE_OK);
         }
         compared = 0;

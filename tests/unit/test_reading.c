@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "runtime/family.h"
 #include "tests/unit/capture.h"
+#include "tests/unit/records.h"
 #include "tuner/cmd/cmd.h"
 #include "tests/unit/made_up.h"
 
@@ -111,7 +112,7 @@ static void won(struct writer *w, const char *problem, const char *point, double
                                       .time = timed(ns),
                                       .baseline_ns = 4 * ns,
                                       .provenance = "local"};
-    OK(w, gt_db_records_put(w->db, w->key, problem, &row, 1, &w->err));
+    OK(w, put_local_records(w->db, w->key, problem, &row, 1, &w->err));
 }
 
 static void make_databases(void) {

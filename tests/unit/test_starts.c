@@ -5,6 +5,7 @@
  */
 #include "tuner/tune/starts.h"
 #include "tests/unit/made_up.h"
+#include "tests/unit/records.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -61,7 +62,7 @@ static void finished(const struct gt_device *d, const char *name, const int *wid
             .time = {
                 .median_ns = 2, .low_ns = 1, .high_ns = 3, .samples = 3, .launches = 3}};
     }
-    OK(gt_db_records_put(tuner.db, key, name, row, (size_t)count, &err));
+    OK(put_local_records(tuner.db, key, name, row, (size_t)count, &err));
 }
 
 static void won(const struct gt_device *d, const char *name, int width) {

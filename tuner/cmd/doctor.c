@@ -98,7 +98,9 @@ static void find_rows(struct report *r, struct gt_db *db,
          "%" PRId64 " row%s of kernel sources that are not today's", stale,
          gt_text_plural(stale));
     find(r, "unfinished", unfinished > 0 ? "note" : "ok",
-         "%" PRId64 " trial%s begun and not ended", unfinished, gt_text_plural(unfinished));
+         "%" PRId64 " trial%s begun and not ended%s", unfinished,
+         gt_text_plural(unfinished),
+         unfinished > 0 ? ": a search is under way, or was killed" : "");
     gt_view_clear(&view);
 }
 
