@@ -281,8 +281,8 @@ struct gt_binding {
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
     bool few_trees; /* only the trees of a rough forecast correct; else all do */
-    /* Only a glance at the trees when the forecast is longer than this then; 0: all count.
-     */
+    /* With few_trees: a forecast that the trees of a glance (learned.h) find longer than
+     * this gets no more of them; 0: each gets all. */
     double too_long_ns;
     int64_t value[GT_SYMBOLS_MAX];
 };

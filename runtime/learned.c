@@ -61,17 +61,18 @@ enum { AT_ONCE = 8 };
 static double add_some(double sum, const struct gt_learned_node *tree, const float *x) {
     const struct gt_learned_node *at[AT_ONCE];
     int asks; /* negative when all ways have ended */
+#pragma GCC unroll AT_ONCE
     for (int i = 0; i < AT_ONCE; i++)
         at[i] = tree + (size_t)i * GT_LEARNED_NODES;
     do {
         asks = -1;
-#pragma GCC unroll 8
+#pragma GCC unroll AT_ONCE
         for (int i = 0; i < AT_ONCE; i++) {
             at[i] = next_node(at[i], x);
             asks &= at[i]->asks;
         }
     } while (asks >= 0);
-#pragma GCC unroll 8
+#pragma GCC unroll AT_ONCE
     for (int i = 0; i < AT_ONCE; i++)
         sum += (double)at[i]->value;
     return sum;
@@ -145,9 +146,8 @@ const struct gt_learned *gt_learned_of(const struct gt_binding *b,
     return plain_product_teaches(b, d) ? gt_learned_shipped(b->family) : NULL;
 }
 
-/* The sum of the trees from `from` to `to` - 1, as far as there are so many, of the first
- * ones
- * (`later` 0) or of those that were learned later. */
+/* The sum of trees `from` to `to` - 1, as far as there are so many: of the first trees, or
+ * with `later` of those that were learned later. */
 static double sum_of_part(const struct gt_learned *l, bool later, int from, int to,
                           const float *x) {
     const int first = later ? l->later : 0, count = later ? l->trees - l->later : l->later;

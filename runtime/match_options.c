@@ -35,8 +35,9 @@ static const double cost_start = 0.12;    /* never measured; no step costs more 
 static const double beside_trees = 0.25;
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
-/* A rough forecast is long when it is so much longer than the best so far. After the first
- * trees the others made few forecasts shorter by a third. */
+/* An option that the trees of a glance (learned.h) find so many times as long as the best
+ * rough forecast so far gets no more trees. The trees after them made few forecasts shorter
+ * by a third. */
 static const double too_long = 2;
 
 /* ---- the point of an option ---------------------------------------------------------- */
@@ -81,8 +82,7 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
     return o->from != NULL && gt_problem_lends(&o->from->known->problem, l->query.problem);
 }
 
-/* The forecast of the option that was fitted last; 0: there is none. One that is far behind
- * the best so far need not be exact. */
+/* The forecast of the option that was fitted last; 0: there is none. */
 static double ns_by_model(struct gt_forecasts *all, const struct gt_forecast *o) {
     struct gt_prediction p;
     all->fit.binding.too_long_ns = too_long * all->least_ns;

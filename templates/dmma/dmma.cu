@@ -43,8 +43,9 @@
  * ODD      1: rows may begin at any element, and copies still have 16 bytes
  * GROUP    rows of tiles that are walked together, for the L2 cache
  * TAIL     0: a block has one tile.
- *          1: in a batch, as many blocks as fit the device take tiles of all products in
- *          turns. The next tile's first slabs come while one is multiplied and stored.
+ *          1: in batches and groups, as many blocks as fit the device take tiles of all
+ *          products in turns. While a tile is multiplied and stored, slabs of the next one
+ *          come.
  *          2 and more: pieces of k of the last tiles, when these would leave units idle.
  *          The idle units compute some of the pieces, and a second kernel adds up
  * SPLIT    blocks that share a tile, each with its own part of k
@@ -192,10 +193,15 @@ struct tile {
     int rows, cols;    /* of C, from there to the edges; rows 0: there is no such tile */
     int col, product;
 };
-enum { TILE_ELEMS = 6, QUEUE = STAGES + 2 }; /* tiles there */
-GT_STATIC_ASSERT(sizeof(struct tile) == TILE_ELEMS * sizeof(gt_ab), gt_tile_has_a_place);
+/* Copies are at most STAGES - 1 tiles ahead of the one that is multiplied. Of the other
+ * slots one is that of the tile before. The last one lets a barrier lie between the
+ * announcement of a tile and its first copy. */
+enum { TILE_ELEMS = 6, QUEUE = STAGES + 2 };
+GT_STATIC_ASSERT(sizeof(struct tile) == TILE_ELEMS * sizeof(gt_ab), gt_tile_has_its_size);
+GT_STATIC_ASSERT(STAGES * STAGE + QUEUE * TILE_ELEMS <= GT_SMEM_ELEMS, gt_queue_has_room);
 
-/* x. The compiler does not keep in registers what follows from it. */
+/* x. The compiler does not know that it is x, so it computes anew what it knows of x
+ * instead of keeping that in registers. */
 GT_INLINE int anew(int x) {
     asm volatile("" : "+r"(x));
     return x;
@@ -204,8 +210,9 @@ GT_INLINE int anew(int x) {
 /* The tiles that the block will copy slabs of. */
 struct queue {
     const GT_GLOBAL gt_ab *a, *b; /* of the first product */
-    const GT_SHARED struct tile *tile;
-    int next, depth;
+    const GT_SHARED struct tile *tile; /* QUEUE of them */
+    int next;                          /* the one whose slabs come next */
+    int depth;                         /* k, or 0 when no slab is read */
 };
 #endif
 
@@ -220,10 +227,10 @@ struct origin {
 #endif
 };
 
+#if GT_WALK
 /* When all slabs of a tile have been asked for, the next tile's come next, if there is
  * one. */
 GT_INLINE void move_on(struct origin *from, int t) {
-#if GT_WALK
     struct queue *const q = &from->tiles;
     const GT_SHARED struct tile *const to = q->tile + q->next;
     if (from->left > 0 || to->rows == 0)
@@ -237,8 +244,8 @@ GT_INLINE void move_on(struct origin *from, int t) {
     from->rows = to->rows;
     from->cols = to->cols;
     from->left = q->depth;
-#endif
 }
+#endif
 
 /*
  * Starts to copy a piece of the next slab of A and of B, if there is one; the last piece
@@ -252,8 +259,10 @@ enum {
 };
 
 GT_INLINE void fetch_piece(int piece, struct origin *from, GT_SHARED gt_ab *stage, int t) {
+#if GT_WALK
     if (piece == 0)
         move_on(from, t);
+#endif
     if (from->left > 0) {
         fetch(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A, COLS_A,
               VA, stage, LDA_S, from->a, from->lda, from->odd_a,
@@ -429,7 +438,8 @@ GT_INLINE void gather(const struct target *to, const GT_SHARED gt_acc *tiles, in
 GT_FINISH_KERNEL(finish, BM, BN, GT_GROUP, GT_TAIL, GT_CAPACITY, workspace)
 #endif
 
-/* ---- a tile ---- */
+#if GT_WALK
+/* ---- tiles in turns ---- */
 
 /* Where in the ring of stages the next slab is read, and where it is copied to. */
 struct ring {
@@ -500,7 +510,6 @@ GT_INLINE void multiply_slabs(gt_acc *acc, struct ring *ring, struct origin *fro
     ring->writing = writing;
 }
 
-#if GT_WALK
 struct steps {
     gt_long lda, ldb, ldc; /* to the next row */
     gt_long a, b, c; /* to the next product; GT_GROUPED: to the next row of op(A) and C */
@@ -561,24 +570,29 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         gt_acc acc[2 * GM * GN];
         clear(acc);
         multiply_slabs(acc, &ring, &from, &in_a, &in_b, slabs, t);
-        if (slabs == 0) /* as in a loop over slabs */
+        if (slabs == 0) /* the slots of tiles need a barrier in each tile */
             GT_BARRIER();
         const GT_SHARED struct tile *const it = tile + here;
         const struct target to = {c + it->c, ldc, it->rows, it->cols, alpha, beta,
                                   gt_aligned(2, c + it->c, ldc)};
-        const int u = anew(t), part = u / 32;
+        /* So no place in C is kept in registers while slabs are multiplied. */
+        const int u = anew(t), w = u / 32;
         GT_MOVE_PRODUCT(it->product);
-        store(&to, acc, part / (BN / WN) * WM, part % (BN / WN) * WN,
+        store(&to, acc, w / (BN / WN) * WM, w % (BN / WN) * WN,
               u % 32 GT_PLACE(it->row, it->col));
-        /* All warps have left the tile before this one. What takes its place is needed in
-         * the tile after the next one at the earliest: a barrier comes first. */
+        /* The slot of the tile before this one is free: all warps have passed a barrier of
+         * this tile. What is announced there is copied two tiles later at the earliest, and
+         * the next tile has a barrier, too. */
         if (warp == 0)
             announce(tile + (here > 0 ? here : QUEUE) - 1, &walk, later, n, &step, lane);
         later += (int)gridDim.x;
         here = here < QUEUE - 1 ? here + 1 : 0;
     }
 }
+
 #else
+/* One tile, or a part of it. The loop over slabs stands here once more, since the compiler
+ * makes other code of it in a function, and the times of this code have been measured. */
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM_ELEMS);
     GT_FOLLOW();
@@ -609,9 +623,51 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const struct places in_b = places_of(B_ALONG, LDB_S, w_n, slice_k, b, ldb, lane);
 
     gt_acc acc[2 * GM * GN];
-    clear(acc);
-    struct ring ring = begin_copies(&from, smem, t);
-    multiply_slabs(acc, &ring, &from, &in_a, &in_b, slabs, t);
+    struct operands now, next;
+    GT_UNROLL
+    for (int e = 0; e < 2 * GM * GN; e++)
+        acc[e] = 0;
+
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < STAGES - 1; s++)
+        GT_UNROLL
+        for (int piece = 0; piece < PIECES; piece++)
+            fetch_piece(piece, &from, smem + s * STAGE, t);
+    int reading = 0, writing = (STAGES - 1) * STAGE;
+    if (GT_AHEAD) {
+        GT_COPY_WAIT(STAGES - 2);
+        GT_BARRIER();
+        load_step(&now, smem, &in_a, &in_b, 0);
+    }
+    GT_UNROLL_BY(1)
+    for (int s = 0; s < slabs; s++) {
+        const int after = reading + STAGE < STAGES * STAGE ? reading + STAGE : 0;
+        if (!GT_AHEAD) {
+            GT_COPY_WAIT(STAGES - 2);
+            GT_BARRIER(); /* the slab is there, and the one before it has been read */
+        }
+        if (PIECES == 1) /* few enough to stand between the multiplications */
+            fetch_piece(0, &from, smem + writing, t);
+        GT_UNROLL
+        for (int step = 0; step < STEPS; step++) {
+            if (PIECES > 1 && step < PIECES)
+                fetch_piece(step, &from, smem + writing, t);
+            if (!GT_AHEAD) {
+                load_step(&now, smem + reading, &in_a, &in_b, step);
+            } else if (step < STEPS - 1) {
+                load_step(&next, smem + reading, &in_a, &in_b, step + 1);
+            } else { /* operands loaded after the last slab are not used */
+                GT_COPY_WAIT(STAGES - 2);
+                GT_BARRIER(); /* as above: this slab's operands are all in registers */
+                load_step(&next, smem + after, &in_a, &in_b, 0);
+            }
+            multiply(acc, &now);
+            if (GT_AHEAD)
+                now = next;
+        }
+        writing = reading;
+        reading = after;
+    }
 
     GT_LEAD(PARTIAL);
     const int partial = PARTIAL || (GT_TAIL && work.parts > 1);

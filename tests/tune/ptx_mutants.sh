@@ -85,7 +85,7 @@ mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x1
     "a copy to it is under way"
 # Tiles in turns: those of another product, tiles that are announced too late, another group's rows.
 tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1 AHEAD=0"
-mutant dmma 'x.b = group' 'x.b = 0' f64-nn-40x40x24,batch=3 "$tiles" "elements wrong"
+mutant dmma 'x.b = of.group' 'x.b = 0' f64-nn-40x40x24,batch=3 "$tiles" "elements wrong"
 mutant dmma 'QUEUE = STAGES + 2' 'QUEUE = STAGES' f64-nt-70x40x16,batch=100 "$tiles" "elements wrong"
 mutant dmma 'x.row = ' 'x.row = 0 * ' f64-nn-150x40x24,groups=5,epi=residual "$tiles" "elements wrong"
 mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \

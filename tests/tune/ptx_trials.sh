@@ -19,12 +19,13 @@ for family in handover meeting; do
         --templates "$GT_SRC/tests/data/families" --family $family --json 2>&1)" '"outcome": "correct"'
 done
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
-# More tiles than units: blocks take tiles of all products in turns, of one slab or more, and shifted rows; then those
-# of groups.
+# Blocks take tiles of all products in turns, of one slab or more, and shifted rows; then those of groups. In some
+# trials a block has more tiles than its queue.
 tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1"
-trial dmma f64-nt-70x40x16,batch=50,beta "$tiles VA=2 VB=2 AHEAD=0"
+trial dmma f64-nt-70x40x16,batch=200,beta "$tiles VA=2 VB=2 AHEAD=0"
 trial dmma f64-tn-67x35x21,batch=30,sb=0 "$tiles VA=2 VB=2 ODD=1 AHEAD=1"
-trial dmma f64-nn-1700x40x40,groups=40 "$tiles AHEAD=1"
+trial dmma f64-nn-12000x40x8,groups=40 "$tiles AHEAD=1"
+trial dmma f64-tt-150x70x20,batch=130 "BM=64 BN=64 BK=16 WM=32 WN=32 STAGES=3 GROUP=8 TAIL=1 AHEAD=1"
 trial dmma f64-tt-150x40x24,batch=16,masked,rows=50,beta "$tiles AHEAD=0"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"

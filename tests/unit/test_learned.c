@@ -52,7 +52,7 @@ static void test_a_walk(void **state) {
 /* Several trees are walked at once. Each is a chain of another length, whose leaves differ.
  */
 static void test_a_walk_of_many(void **state) {
-    enum { TREES = 9 };
+    enum { TREES = 19 };
     struct gt_learned_node node[TREES * GT_LEARNED_NODES] = {{0, 0, 0}};
     (void)state;
     for (int i = 0; i < TREES; i++) {

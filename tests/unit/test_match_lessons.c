@@ -259,7 +259,7 @@ static void test_forecasts_in_full(void **state) {
             assert_true(fabs(o->ns / full.ns - 1) < 1e-9);
         else if (fabs(o->ns / rough.ns - 1) >= 1e-9) {
             assert_true(fabs(o->ns / glance.ns - 1) < 1e-9);
-            assert_true(o->ns > 1.5 * all.least_ns);
+            assert_true(o->ns > 2 * all.least_ns);
             glances++;
         }
         differ += fabs(full.ns / rough.ns - 1) > 1e-3;

@@ -5,6 +5,7 @@
  * tma request.
  */
 #include "runtime/launch.h"
+#include "runtime/model.h"
 #include "tests/unit/h200_families.h"
 
 #include <setjmp.h>
@@ -272,12 +273,59 @@ static void test_room(void **state) {
         }
 }
 
+/* With TAIL 1 one launch has as many blocks as fit the device, or a block a tile, and adds
+ * nothing up. It serves problems whose tiles can be counted ahead. blocks 0: not this one.
+ */
+static void test_turns(void **state) {
+    static const struct {
+        const char *problem;
+        int64_t blocks, slabs; /* slabs of a block in the forecast */
+    } rows[] = {
+        {"f64-nn-256x256x256,batch=500", 132, 16 * 16}, /* 2000 tiles are 15.2 rounds */
+        {"f64-nn-256x100x40,batch=3", 6, 3},
+        {"f64-nn-256x256x256", 0, 0},
+        {"f64-nn-256x256x256,batch=500,epi=bias", 0, 0},
+        {"f64-nn-256x256x256,batch=500,pointers,align=16", 0, 0},
+        {"f64-nn-4096x256x256,groups=8", 72, 16}, /* 32 tiles and half a tile a group */
+        {"f64-nn-4096x256x256,groups=8,epi=bias", 72, 16},
+    };
+    char text[256];
+    struct gt_point point;
+    (void)state;
+    (void)snprintf(text, sizeof text, "%s1", dmma);
+    (void)memcpy(strstr(text, "MMA_K=8 KSTEP=8"), "MMA_K=4 KSTEP=4",
+                 15); /* fewer registers */
+    assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        struct gt_binding b;
+        struct gt_passes passes;
+        struct gt_prediction predicted;
+        assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
+        gt_bind_problem(&b, gt_families_find(families, "dmma"), &device, &p);
+        assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
+        assert_null(gt_refused(&b));
+        if ((gt_not_accepted(&b) == NULL) != (rows[i].blocks > 0))
+            fail_msg("%s", rows[i].problem);
+        if (rows[i].blocks == 0)
+            continue;
+        assert_int_equal(gt_passes_of(&passes, &b, &device, NULL), GEMMTUNE_OK);
+        assert_int_equal(passes.count, 1);
+        assert_int_equal(passes.workspace_bytes, 0);
+        assert_int_equal(passes.item[0].launch.grid[0], rows[i].blocks);
+        assert_int_equal(passes.item[0].launch.grid[1], 1);
+        assert_true(gt_model_predict(&predicted, &b, &device, NULL));
+        assert_int_equal(predicted.slabs, rows[i].slabs);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_slab_once),
         cmocka_unit_test(test_split),
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_room),
+        cmocka_unit_test(test_turns),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
