@@ -156,7 +156,7 @@ mutant bundle 'beta, count GT' 'beta, count - 1 GT' $few "PRODUCTS=4 SHARE=1 GAT
 row="SIDE=0 S=1 R=2 V=4 VX=4 U=2 STAGES=1 LANES=256 THREADS=256 MINB=1 SPLIT=1"
 mutant skinny 'k < depth; k += STEP' 'k + KV <= depth; k += STEP' f32-nt-1x64x2048 "$row" "elements wrong"
 mutant skinny 'GT_MIN(ROW(g, j), rows_w - 1) \* ldw + k' 'ROW(g, j) * ldw + k' f32-nt-1x64x2048 "$row" \
-    "is in no allocation"
+    "CUDA_ERROR_ILLEGAL_ADDRESS"
 if [ -n "${GT_LONG:-}" ]; then
     mutant triple 'promote(total, sum);' 'if (s == slabs - 1) promote(total, sum);' \
         f32@split-nn-33x67x40 "KBYTES=128 SLICES=2 BM=32 BN=64 WM=32 WN=32 GROUP=1" "$steep"
