@@ -208,6 +208,13 @@ static double factor_of(const struct gt_binding *b, bool rough, double too_long_
     return p.learned;
 }
 
+/* The sum of `trees` trees, from the one on that was learned first, or first of the later
+ * ones. */
+static double sum_of(const struct gt_binding *b, bool later, int trees, const float *x) {
+    const size_t from = later ? (size_t)b->learned->later : 0;
+    return gt_learned_sum(b->learned->node + from * GT_LEARNED_NODES, trees, x);
+}
+
 /* A rough forecast takes the first trees of the family, and the first of those that were
  * learned later. */
 static void test_a_rough_forecast(void **state) {
@@ -216,13 +223,11 @@ static void test_a_rough_forecast(void **state) {
     struct gt_prediction plain;
     (void)state;
     ask_default(&b, &plain, x, "multistage", "f32-nn-500x300x200");
-    const struct gt_learned *const l = b.learned;
-    assert_true(l->later > GT_LEARNED_ROUGH);
-    assert_true(l->trees - l->later > GT_LEARNED_ROUGH_LATER);
-    const double first = gt_learned_sum(l->node, GT_LEARNED_ROUGH, x);
-    const double later = gt_learned_sum(l->node + (size_t)l->later * GT_LEARNED_NODES,
-                                        GT_LEARNED_ROUGH_LATER, x);
-    const double all = gt_learned_sum(l->node, l->trees, x);
+    assert_true(b.learned->later > GT_LEARNED_ROUGH);
+    assert_true(b.learned->trees - b.learned->later > GT_LEARNED_ROUGH_LATER);
+    const double first = sum_of(&b, false, GT_LEARNED_ROUGH, x);
+    const double later = sum_of(&b, true, GT_LEARNED_ROUGH_LATER, x);
+    const double all = sum_of(&b, false, b.learned->trees, x);
     const double ns = plain.ns, least = plain.least_ns;
     assert_near(factor_of(&b, true, 0), gt_learned_factor(first + later, ns, least));
     assert_near(factor_of(&b, false, 0), gt_learned_factor(all, ns, least));
@@ -237,10 +242,8 @@ static void test_a_glance(void **state) {
     struct gt_prediction plain;
     (void)state;
     ask_default(&b, &plain, x, "multistage", "f32-nn-500x300x200");
-    const struct gt_learned *const l = b.learned;
-    const double sum = gt_learned_sum(l->node, GT_LEARNED_GLANCE, x) +
-                       gt_learned_sum(l->node + (size_t)l->later * GT_LEARNED_NODES,
-                                      GT_LEARNED_GLANCE_LATER, x);
+    const double sum = sum_of(&b, false, GT_LEARNED_GLANCE, x) +
+                       sum_of(&b, true, GT_LEARNED_GLANCE_LATER, x);
     const double factor = gt_learned_factor(sum, plain.ns, plain.least_ns);
     const double seen_ns = plain.ns * factor;
     const double rough = factor_of(&b, true, 0), full = factor_of(&b, false, 0);
