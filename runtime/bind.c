@@ -172,20 +172,22 @@ static gt_status derive(struct gt_binding *b, struct gt_err *err) {
     return status;
 }
 
-/* Learns whether one launch has the tiles of all products. Where pointers lead to matrices,
- * and where an epilogue moves its operands to a product, the grid numbers them. */
-static gt_status learn_walk(struct gt_binding *b, struct gt_err *err) {
-    const bool may_walk =
-        b->slot_rows > 0 ||
-        (b->is_batch && b->batch_kind == GEMMTUNE_BATCH_STRIDED && b->epilogue == NULL);
-    const gt_status status =
-        may_walk ? gt_expr_eval(&b->walks, b->family->walk, b->value, err) : GEMMTUNE_OK;
+/* Where pointers lead to matrices, and where an epilogue moves its operands to a product,
+ * the grid numbers the products. */
+bool gt_bind_may_walk(const struct gt_binding *b) {
+    return b->slot_rows > 0 ||
+           (b->is_batch && b->batch_kind == GEMMTUNE_BATCH_STRIDED && b->epilogue == NULL);
+}
+
+gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err) {
+    const gt_status status = gt_bind_may_walk(b)
+                                 ? gt_expr_eval(&b->walks, b->family->walk, b->value, err)
+                                 : GEMMTUNE_OK;
     b->value[GT_IN_WALK] = b->walks > 0;
     return status == GEMMTUNE_OK ? status : gt_fail_within(err, GEMMTUNE_EINVAL, "walk");
 }
 
-/* Gives slots the height of the point's tiles. */
-static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
+gt_status gt_bind_slots(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
     int64_t rows = SLOT_ROWS_USUAL;
     if (f->has_shape &&
@@ -193,7 +195,7 @@ static gt_status derive_slots(struct gt_binding *b, struct gt_err *err) {
          rows < 1 || rows > GT_DIM_MAX))
         return gt_fail(err, GEMMTUNE_EINVAL, "tile_m is no number of rows");
     set_slots(b, b->walks > 0 ? b->walks : rows);
-    return derive(b, err);
+    return GEMMTUNE_OK;
 }
 
 /* ---- the problem ----------------------------------------------------------------- */
@@ -352,10 +354,13 @@ gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_
 gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err) {
     for (int i = 0; i < b->family->param_count; i++)
         b->value[b->family->param[i].slot] = values[i];
-    gt_status status = learn_walk(b, err);
+    gt_status status = gt_bind_walk(b, err);
     if (status == GEMMTUNE_OK)
         status = derive(b, err);
-    return status == GEMMTUNE_OK && b->slot_rows > 0 ? derive_slots(b, err) : status;
+    if (status != GEMMTUNE_OK || b->slot_rows == 0)
+        return status;
+    status = gt_bind_slots(b, err);
+    return status == GEMMTUNE_OK ? derive(b, err) : status;
 }
 
 gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,

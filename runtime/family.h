@@ -326,6 +326,15 @@ gt_status gt_values_check(const struct gt_family *f, const int64_t *values,
 /* gt_bind_values for values that passed gt_values_check. */
 gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err);
 
+/* The steps of gt_bind_checked that depend on the point beside derived names, for those who
+ * bind one parameter after the other (tuner/search/space.c). gt_bind_walk binds WALK:
+ * whether one launch has the tiles of all products. It is 0 unless gt_bind_may_walk.
+ * gt_bind_slots binds M and BATCH where there are slots, as the point's tiles are high;
+ * derived names are computed before it, and again after it. EINVAL: an expression fails. */
+bool gt_bind_may_walk(const struct gt_binding *b);
+gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err);
+gt_status gt_bind_slots(struct gt_binding *b, struct gt_err *err);
+
 /* The first require rule that refuses, or NULL when all hold. An expression error
  * refuses. */
 const struct gt_rule *gt_refused(const struct gt_binding *b);

@@ -348,8 +348,12 @@ static void compare_some(const struct gt_family *f, const struct gt_device *d,
 }
 
 static void test_large_built_in(void **state) {
-    static const char *const names[] = {"f32-nn-1021x64x60000", "f64-tn-1024x1024x1024",
-                                        "i32-tt-200x500x400"};
+    static const char *const names[] = {
+        "f32-nn-1021x64x60000", "f64-tn-1024x1024x1024", "i32-tt-200x500x400",
+        /* WALK depends on the point, and so do M and BATCH of slots */
+        "f64-nn-100x100x100,batch=400", "f16-nn-160x160x160,batch=150",
+        "f64-nt-4000x256x96,groups=16", "bf16-nn-4096x1536x512,groups=64",
+        "bf16-nt-200x96x64,batch=40,masked", "bf16-nt-256x256x128,batch=8,epi=bias"};
     struct gt_device d = cuda_device(232448, 1024);
     struct gt_families *families = NULL;
     int compared = 0;
@@ -369,7 +373,46 @@ static void test_large_built_in(void **state) {
             compare_some(f, &d, &p);
             compared++;
         }
-    assert_true(compared >= 10);
+    assert_true(compared >= 30);
+    gt_families_destroy(families);
+}
+
+/* A search must be able to try what the family's author would try first. */
+static void test_starts_of_batches(void **state) {
+    static const struct {
+        const char *problem, *family, *part;
+    } rows[] = {
+        {"f64-nn-100x100x100,batch=4000", "dmma", "TAIL=1"},
+        {"f64-nn-40000x256x256,groups=64", "dmma", "TAIL=1"},
+        {"bf16-nn-1024x1536x2048,groups=128", "wgmma", "SWAP=1"},
+        {"bf16-nn-65536x2048x768,groups=128", "wgmma", "CM=2"},
+    };
+    struct gt_device d = cuda_device(232448, 1024);
+    struct gt_families *families = NULL;
+    (void)state;
+    d.cc = 90;
+    d.units = 132;
+    (void)snprintf(d.arch, sizeof d.arch, "sm_90a");
+    assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_family *f = gt_families_find(families, rows[i].family);
+        const gemmtune_problem p = named(rows[i].problem);
+        struct gt_space s;
+        int with_part = 0;
+        assert_int_equal(gt_space_create(&s, f, &d, &p, NULL), GEMMTUNE_OK);
+        for (int j = 0; j < f->start_count; j++) {
+            char text[GT_POINT_TEXT_MAX];
+            struct gt_point point;
+            gt_family_start(f, j, &point);
+            (void)gt_point_text(&point, text);
+            with_part +=
+                strstr(text, rows[i].part) != NULL && gt_space_find(&s, &point) != SIZE_MAX;
+        }
+        if (with_part == 0)
+            fail_msg("no start of %s with %s for %s", rows[i].family, rows[i].part,
+                     rows[i].problem);
+        gt_space_clear(&s);
+    }
     gt_families_destroy(families);
 }
 
@@ -404,6 +447,7 @@ int main(void) {
         cmocka_unit_test(test_a_rule_that_reads_much),
         cmocka_unit_test(test_built_in),
         cmocka_unit_test(test_large_built_in),
+        cmocka_unit_test(test_starts_of_batches),
         cmocka_unit_test(test_default_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

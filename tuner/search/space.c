@@ -5,8 +5,9 @@
  * Parameters are bound in file order, one a level. The level of a name is the number of
  * parameters that must be bound before it has a value: 0 for names of the device and the
  * problem, i + 1 for parameter i, and for a derived name the highest level of the names in
- * it. A rule is tested at the level of its highest name; when it refuses, everything below
- * is skipped.
+ * it. In batches WALK is such a name too, and so are M and BATCH where rows are grouped or
+ * masked: these are bound as gt_bind_checked binds them. A rule is tested at the level of
+ * its highest name; when it refuses, everything below is skipped.
  *
  * The answers of a level's tests depend only on those earlier parameters that the tests
  * read, which are seldom all. They are remembered, so that most prefixes need no test.
@@ -23,17 +24,19 @@ enum {
     /* steps of a walk, some seconds of work; our largest space takes 9 Mi */
     WORK_MAX = 64 << 20,
     OPERANDS = 3,
-    TESTS_MAX = 3 * GT_RULES_MAX + OPERANDS,
+    /* names that levels bind: derived ones, which slots need twice, WALK, M and BATCH */
+    BOUND_MAX = 2 * GT_RULES_MAX + 3,
+    TESTS_MAX = 2 * GT_RULES_MAX + BOUND_MAX + OPERANDS,
     POINTER_ALIGN = 16, /* of the tuner's buffers; kernels need no more */
     ANSWER_BITS = 12,
     ANSWERS =
         1 << ANSWER_BITS, /* remembered answers of a level; neighbouring points need few */
 };
 
-/* A step at a level: compute a derived name, test a rule, or test an operand's alignment.
- */
+/* A step at a level: bind WALK, bind M and BATCH, compute a derived name, test a rule, or
+ * test an operand's alignment. */
 struct test {
-    enum { DERIVE, RULE, ALIGN } what;
+    enum { WALK, SLOTS, DERIVE, RULE, ALIGN } what;
     const struct gt_expr *expr;
     int slot; /* of the derived name; or the operand */
     int level;
@@ -45,15 +48,15 @@ struct answer {
     uint64_t context;
     bool known;
     uint64_t passed;  /* bit i: value i passed */
-    int64_t *derived; /* the level's derived names, for each value */
+    int64_t *derived; /* the names that the level binds, for each value */
 };
 
 struct level {
     int first, tests; /* in walk.test */
     uint32_t reads;   /* bit i: the tests read parameter i */
     int context_bits;
-    int slots, slot[GT_RULES_MAX]; /* the level's derived names */
-    int answers;                   /* ANSWERS, or 1: none is remembered */
+    int slots, slot[BOUND_MAX]; /* the names that the level binds */
+    int answers;                /* ANSWERS, or 1: none is remembered */
     struct answer *answer;
     int64_t *derived; /* for all answers */
 };
@@ -64,6 +67,8 @@ struct walk {
     int64_t work; /* prefixes tried plus expressions evaluated */
     bool accept;  /* test the accept rules too */
     struct gt_binding bound;
+    int walk_slot, m_slot,
+        batch_slot; /* of names that gt_bind_walk and gt_bind_slots bind */
     int tests;
     /* by level; within a level, derived names come before rules */
     struct test test[TESTS_MAX];
@@ -95,9 +100,8 @@ static int level_of(uint32_t reads) {
     return level;
 }
 
-/* Inserts a test after the others of its level. Returns the parameters that it reads. */
-static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
-    const uint32_t read = reads_of(t.expr, reads, &w->space->family->symbols);
+/* Inserts a test after the others of its level. read: the parameters that it reads. */
+static void add_test(struct walk *w, struct test t, uint32_t read) {
     int i = w->tests++;
     t.level = level_of(read);
     for (; i > 0 && w->test[i - 1].level > t.level; i--)
@@ -105,24 +109,51 @@ static uint32_t add_test(struct walk *w, struct test t, const uint32_t *reads) {
     w->test[i] = t;
     w->level[t.level].tests++;
     w->level[t.level].reads |= read;
-    return read;
 }
 
 /* Derived names are in an order in which each uses only earlier ones. */
+static void plan_derived(struct walk *w, const struct gt_family *f, uint32_t *reads) {
+    for (int i = 0; i < f->derive_count; i++) {
+        const struct gt_derived *d = &f->derive[i];
+        reads[d->slot] = reads_of(d->expr, reads, &f->symbols);
+        add_test(w, (struct test){DERIVE, d->expr, d->slot, 0}, reads[d->slot]);
+    }
+}
+
+/* In the order of gt_bind_checked. */
+static void plan_names(struct walk *w, const struct gt_family *f, uint32_t *reads) {
+    if (gt_bind_may_walk(&w->bound)) {
+        reads[w->walk_slot] = reads_of(f->walk, reads, &f->symbols);
+        add_test(w, (struct test){WALK, NULL, -1, 0}, reads[w->walk_slot]);
+    }
+    plan_derived(w, f, reads);
+    if (w->bound.slot_rows == 0)
+        return;
+    reads[w->m_slot] = reads[w->walk_slot];
+    if (f->has_shape)
+        reads[w->m_slot] |= reads_of(f->shape[GT_SHAPE_TILE_M], reads, &f->symbols);
+    reads[w->batch_slot] = reads[w->m_slot];
+    add_test(w, (struct test){SLOTS, NULL, -1, 0}, reads[w->m_slot]);
+    plan_derived(w, f, reads);
+}
+
+static void plan_rule(struct walk *w, const struct gt_expr *rule, const uint32_t *reads) {
+    add_test(w, (struct test){RULE, rule, -1, 0},
+             reads_of(rule, reads, &w->space->family->symbols));
+}
+
 static void plan_tests(struct walk *w, const struct gt_family *f) {
     uint32_t reads[GT_SYMBOLS_MAX] = {0};
     for (int i = 0; i < f->param_count; i++)
         reads[f->param[i].slot] = UINT32_C(1) << i;
-    for (int i = 0; i < f->derive_count; i++) {
-        const struct gt_derived *d = &f->derive[i];
-        reads[d->slot] = add_test(w, (struct test){DERIVE, d->expr, d->slot, 0}, reads);
-    }
+    plan_names(w, f, reads);
     for (int i = 0; i < f->require_count; i++)
-        (void)add_test(w, (struct test){RULE, f->require[i].expr, -1, 0}, reads);
+        plan_rule(w, f->require[i].expr, reads);
     for (int i = 0; w->accept && i < f->accept_count; i++)
-        (void)add_test(w, (struct test){RULE, f->accept[i].expr, -1, 0}, reads);
+        plan_rule(w, f->accept[i].expr, reads);
     for (int i = 0; w->accept && i < OPERANDS; i++)
-        (void)add_test(w, (struct test){ALIGN, f->align[i], i, 0}, reads);
+        add_test(w, (struct test){ALIGN, NULL, i, 0},
+                 reads_of(f->align[i], reads, &f->symbols));
     for (int l = 0, i = 0; l <= f->param_count; i += w->level[l++].tests)
         w->level[l].first = i;
 }
@@ -132,6 +163,18 @@ static int bits_of(int count) {
     while (count > 1 << bits)
         bits++;
     return bits;
+}
+
+/* Notes the names that a test binds. */
+static void add_slots(const struct walk *w, struct level *level, const struct test *t) {
+    if (t->what == WALK)
+        level->slot[level->slots++] = w->walk_slot;
+    if (t->what == SLOTS) {
+        level->slot[level->slots++] = w->m_slot;
+        level->slot[level->slots++] = w->batch_slot;
+    }
+    if (t->what == DERIVE)
+        level->slot[level->slots++] = t->slot;
 }
 
 /* Allocates the answers: only one for a level whose context does not fit in a word or would
@@ -146,8 +189,7 @@ static gt_status plan_answers(struct walk *w, const struct gt_family *f) {
             if (level->reads >> i & 1)
                 level->context_bits += bits_of(f->param[i].count);
         for (int i = level->first; i < level->first + level->tests; i++)
-            if (w->test[i].what == DERIVE)
-                level->slot[level->slots++] = w->test[i].slot;
+            add_slots(w, level, &w->test[i]);
         level->answers = level->context_bits > 64 || level->reads == before ? 1 : ANSWERS;
         const size_t answers = (size_t)level->answers, names = (size_t)level->slots;
         level->answer = calloc(answers, sizeof *level->answer);
@@ -170,10 +212,19 @@ static void forget_answers(struct walk *w) {
 
 /* ---- search ---- */
 
+/* M and BATCH for the height of tiles, which WALK's expression gives where there is one. */
+static bool bind_slots(struct gt_binding *b) {
+    return gt_bind_walk(b, NULL) == GEMMTUNE_OK && gt_bind_slots(b, NULL) == GEMMTUNE_OK;
+}
+
 /* An expression that fails (a division by zero) refuses the point, as in gt_bind. */
 static bool passes(struct walk *w, const struct test *t) {
     int64_t value;
     w->work++;
+    if (t->what == WALK)
+        return gt_bind_walk(&w->bound, NULL) == GEMMTUNE_OK;
+    if (t->what == SLOTS)
+        return bind_slots(&w->bound);
     if (t->what == ALIGN)
         return gt_align_met(&w->bound, t->slot);
     if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
@@ -291,6 +342,9 @@ static gt_status create(struct gt_space *out, const struct gt_family *f,
         s.raw *= f->param[i].count;
     gt_bind_problem(&w.bound, f, d, p);
     gt_bind_align(&w.bound, p, POINTER_ALIGN);
+    w.walk_slot = gt_symbols_find(&f->symbols, "WALK");
+    w.m_slot = gt_symbols_find(&f->symbols, "M");
+    w.batch_slot = gt_symbols_find(&f->symbols, "BATCH");
     plan_tests(&w, f);
     gt_status status = plan_answers(&w, f);
     if (status == GEMMTUNE_OK && holds(&w, &w.level[0]))
