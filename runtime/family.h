@@ -323,7 +323,7 @@ gt_status gt_bind_values(struct gt_binding *b, const int64_t *values, struct gt_
 /* EINVAL unless each value is of its parameter's domain. */
 gt_status gt_values_check(const struct gt_family *f, const int64_t *values,
                           struct gt_err *err);
-/* gt_bind_values for values that passed gt_values_check. */
+/* gt_bind_values for values that passed gt_values_check. Others are bound as they are. */
 gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err);
 
 /* The steps of gt_bind_checked that depend on the point beside derived names, for those who

@@ -37,15 +37,12 @@ static gt_status check_names(const struct gt_family *f, const struct gt_point *p
 static gt_status bind_freely(struct gt_binding *b, const struct gt_question *q,
                              const struct gt_point *point, struct gt_err *err) {
     const struct gt_family *f = q->family;
-    gt_status status = GEMMTUNE_OK;
-    gt_bind_problem(b, f, &q->device, &q->problem);
+    int64_t values[GT_POINT_MAX];
     for (int i = 0; i < f->param_count; i++)
-        if (!gt_point_get(point, f->param[i].name, &b->value[f->param[i].slot]))
-            b->value[f->param[i].slot] = f->param[i].preset;
-    for (int i = 0; status == GEMMTUNE_OK && i < f->derive_count; i++)
-        status =
-            gt_expr_eval(&b->value[f->derive[i].slot], f->derive[i].expr, b->value, err);
-    return status;
+        if (!gt_point_get(point, f->param[i].name, &values[i]))
+            values[i] = f->param[i].preset;
+    gt_bind_problem(b, f, &q->device, &q->problem);
+    return gt_bind_checked(b, values, err);
 }
 
 /* Lists the names of an expression with their numbers, "THREADS=4096 MAX_THREADS=1024". */
