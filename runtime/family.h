@@ -326,8 +326,8 @@ gt_status gt_values_check(const struct gt_family *f, const int64_t *values,
 /* gt_bind_values for values that passed gt_values_check. Others are bound as they are. */
 gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt_err *err);
 
-/* The steps of gt_bind_checked that depend on the point beside derived names, for those who
- * bind one parameter after the other (tuner/search/space.c). gt_bind_walk binds WALK:
+/* The steps of gt_bind_checked that depend on the point beside derived names, for a
+ * caller that binds one parameter after the other. gt_bind_walk binds WALK:
  * whether one launch has the tiles of all products. It is 0 unless gt_bind_may_walk.
  * gt_bind_slots binds M and BATCH where there are slots, as the point's tiles are high;
  * derived names are computed before it, and again after it. EINVAL: an expression fails. */

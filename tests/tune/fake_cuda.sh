@@ -56,6 +56,16 @@ has "NVRTC 13 alone: a GTX is told what it needs" "$(grep 'GTX 1080' "$TMPDIR/ou
 has "and an H200 is served" "$(grep H200 "$TMPDIR/out")" "NVRTC 13.0"
 export FAKE_CUDA_DEVICE=gtx1050-2gb
 
+# ---- rules of a batch: WALK is the point's ----
+
+# walk_rule PROBLEM: what `space --why` says of dmma's rule about tiles in turns
+walk_rule() {
+    run FAKE_CUDA_DEVICE=h200 space dmma "$1" --device 0 --why TAIL=1
+    grep 'TAIL != 1 || WALK' "$TMPDIR/out"
+}
+has "tiles of a batch in turns" "$(walk_rule f64-nn-64x64x64,batch=4000)" "holds *accept"
+has "not of one product" "$(walk_rule f64-nn-64x64x64)" "REFUSES accept"
+
 # ---- what is missing: exit 4, one sentence, and no database is made ----
 
 # without [NAME=VALUE...]: tunes in an environment that cannot do it

@@ -31,6 +31,14 @@ static struct gt_device cuda_device(int64_t smem, int threads) {
     return d;
 }
 
+/* As many units as an H200, and the families for tensor cores. */
+static struct gt_device large_device(void) {
+    struct gt_device d = cuda_device(232448, 1024);
+    d.cc = 90;
+    d.units = 132;
+    return d;
+}
+
 static gemmtune_problem named(const char *name) {
     gemmtune_problem p;
     assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
@@ -354,12 +362,10 @@ static void test_large_built_in(void **state) {
         "f64-nn-100x100x100,batch=400", "f16-nn-160x160x160,batch=150",
         "f64-nt-4000x256x96,groups=16", "bf16-nn-4096x1536x512,groups=64",
         "bf16-nt-200x96x64,batch=40,masked", "bf16-nt-256x256x128,batch=8,epi=bias"};
-    struct gt_device d = cuda_device(232448, 1024);
+    const struct gt_device d = large_device();
     struct gt_families *families = NULL;
     int compared = 0;
     (void)state;
-    d.cc = 90;
-    d.units = 132;
     assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
     for (size_t i = 0; i < gt_families_count(families); i++)
         for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
@@ -387,12 +393,9 @@ static void test_starts_of_batches(void **state) {
         {"bf16-nn-1024x1536x2048,groups=128", "wgmma", "SWAP=1"},
         {"bf16-nn-65536x2048x768,groups=128", "wgmma", "CM=2"},
     };
-    struct gt_device d = cuda_device(232448, 1024);
+    const struct gt_device d = large_device();
     struct gt_families *families = NULL;
     (void)state;
-    d.cc = 90;
-    d.units = 132;
-    (void)snprintf(d.arch, sizeof d.arch, "sm_90a");
     assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct gt_family *f = gt_families_find(families, rows[i].family);

@@ -67,8 +67,8 @@ struct walk {
     int64_t work; /* prefixes tried plus expressions evaluated */
     bool accept;  /* test the accept rules too */
     struct gt_binding bound;
-    int walk_slot, m_slot,
-        batch_slot; /* of names that gt_bind_walk and gt_bind_slots bind */
+    /* of the names that gt_bind_walk and gt_bind_slots bind */
+    int walk_slot, m_slot, batch_slot;
     int tests;
     /* by level; within a level, derived names come before rules */
     struct test test[TESTS_MAX];
@@ -212,7 +212,8 @@ static void forget_answers(struct walk *w) {
 
 /* ---- search ---- */
 
-/* M and BATCH for the height of tiles, which WALK's expression gives where there is one. */
+/* gt_bind_slots asks for the rows that gt_bind_walk found. Those are no name, so remembered
+ * answers lack them, and they are found anew. */
 static bool bind_slots(struct gt_binding *b) {
     return gt_bind_walk(b, NULL) == GEMMTUNE_OK && gt_bind_slots(b, NULL) == GEMMTUNE_OK;
 }
