@@ -172,11 +172,8 @@ static gt_status derive(struct gt_binding *b, struct gt_err *err) {
     return status;
 }
 
-/* Where pointers lead to matrices, and where an epilogue moves its operands to a product,
- * the grid numbers the products. */
 bool gt_bind_may_walk(const struct gt_binding *b) {
-    return b->slot_rows > 0 ||
-           (b->is_batch && b->batch_kind == GEMMTUNE_BATCH_STRIDED && b->epilogue == NULL);
+    return b->is_batch;
 }
 
 gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err) {

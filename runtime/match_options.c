@@ -6,6 +6,7 @@
  *     the points of near records, and the families' starts and default points
  *     points that may not run as they are, with other values of the parameters that the
  *         family lists as "adapt": mostly the width of copies, when rows are not aligned
+ *     starts that leave units idle, with as many parts of k as fill the device
  *     the cheapest of these with other splits of k
  *
  * A forecast for a farther problem has a higher cost, because the model's error may differ
@@ -246,6 +247,23 @@ void gt_forecasts_offer_records(struct gt_forecasts *all) {
     }
 }
 
+/* Adds the start, which may run as it is and was fitted last, with as many parts of k as
+ * give each unit of the device a block. With k in one piece it leaves units idle, so it is
+ * too dear to get other splits below. */
+static void add_filling(struct gt_forecasts *all, struct gt_forecast o) {
+    const int64_t *grid = all->fit.passes.item[0].launch.grid;
+    const int64_t fill = all->lookup->query.device->units / (grid[0] * grid[1] * grid[2]);
+    const int at = split_of(o.family);
+    if (at < 0 || o.values[at] != 1)
+        return;
+    const struct gt_param *split = &o.family->param[at];
+    for (int i = 0; i < split->count; i++)
+        if (split->value[i] <= fill && split->value[i] > o.values[at])
+            o.values[at] = split->value[i];
+    if (o.values[at] > 1)
+        (void)add_option(all, &o, NULL);
+}
+
 void gt_forecasts_offer_starts(struct gt_forecasts *all) {
     const struct gt_lookup *l = all->lookup;
     const struct gt_families *families = l->query.snapshot->families;
@@ -261,7 +279,8 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all) {
                                     .asks_model = true,
                                     .doubt = cost_start};
             start_values(o.values, f, s);
-            (void)offer(all, o, true);
+            if (offer(all, o, true))
+                add_filling(all, o);
         }
     }
 }

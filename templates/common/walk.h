@@ -4,7 +4,9 @@
  * products in turns ("walk" in "launch" of space.json). GT_WALK is 1 in its source; other
  * kernels have nothing of this.
  *
- * At strides all products have the same tiles. Tile t is one of product t / tiles.
+ * At strides and behind pointers all products have the same tiles. Tile t is one of product
+ * t / tiles. GT_POINTERS 1: all_a, all_b and all_c are arrays of pointers, as in batch.h.
+ * Then a, b and c are the first product's matrices.
  *
  * GT_GROUPED 1: A and C are one matrix each, of m rows in `batch` groups. Group g is
  * multiplied by matrix g of B, and ends ahead of row all_rows[g].
@@ -19,7 +21,40 @@
  */
 #if GT_WALK
 #undef GT_PRODUCT
+#if GT_POINTERS
+/* The first product's matrices. The compiler does not know of a pointer in memory that it
+ * leads to global memory. */
+#define GT_FIRST(type, x, exists)                                                          \
+    type *GT_RESTRICT x = (exists) ? all_##x[0] : 0;                                       \
+    __builtin_assume(__isGlobal(x))
+#define GT_PRODUCT()                                                                       \
+    GT_FIRST(const gt_a, a, k > 0);                                                        \
+    GT_FIRST(const gt_b, b, k > 0);                                                        \
+    GT_FIRST(gt_c, c, 1)
+
+/* What leads from the first product's matrix to others: the array of pointers, or 0 where
+ * the matrices are not read, and the bytes of an element. */
+typedef struct {
+    const char *const *all;
+    int size;
+} gt_walk_step;
+#define GT_WALK_STEP(x) {x != 0 ? (const char *const *)all_##x : 0, (int)sizeof(*x)}
+
+/* The elements from the first product's matrix to this one's. */
+GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long product) {
+    return step.all != 0 ? (step.all[product] - step.all[0]) / step.size : 0;
+}
+#else
 #define GT_PRODUCT()
+
+/* The elements from a product's matrix to the next one's. */
+typedef gt_long gt_walk_step;
+#define GT_WALK_STEP(x) stride_##x
+
+GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long product) {
+    return product * step;
+}
+#endif
 
 /* Tells the operands of an epilogue that have a value for each product which one it is. */
 #ifndef GT_MOVE_PRODUCT

@@ -76,7 +76,8 @@ GT_INLINE void multiply_slabs(gt_acc *acc, struct ring *ring, struct origin *fro
 
 struct steps {
     gt_long lda, ldb, ldc; /* to the next row */
-    gt_long a, b, c; /* to the next product; GT_GROUPED: to the next row of op(A) and C */
+    /* From product to product; GT_GROUPED: from row to row of op(A) and C. */
+    gt_walk_step a, b, c;
 };
 
 /* Tells all threads the tile with this number. A warp calls it. */
@@ -88,9 +89,9 @@ GT_INLINE void announce(GT_SHARED struct tile *to, struct gt_walk *walk, int num
         const gt_long ahead = GT_GROUPED ? of.begin : of.group;
         int row, col;
         gt_tile_place(&row, &col, of.tile, BM, BN, GT_GROUP, of.rows, n);
-        x.a = ahead * step->a + (A_ALONG ? row * step->lda : row);
-        x.b = of.group * step->b + (B_ALONG ? col * step->ldb : col);
-        x.c = ahead * step->c + row * step->ldc + col;
+        x.a = gt_walk_ahead(step->a, ahead) + (A_ALONG ? row * step->lda : row);
+        x.b = gt_walk_ahead(step->b, of.group) + (B_ALONG ? col * step->ldb : col);
+        x.c = gt_walk_ahead(step->c, ahead) + row * step->ldc + col;
         x.row = (GT_GROUPED ? ahead : ahead * walk->m) + row;
         x.rows = of.rows - row;
         x.cols = n - col;
@@ -112,9 +113,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
     const int slabs = gt_cdiv(depth, BK);
     GT_SHARED struct tile *const tile = (GT_SHARED struct tile *)(smem + STAGES * STAGE);
-    const struct steps step = {
-        lda, ldb, ldc, GT_GROUPED ? (A_ALONG ? lda : 1) : stride_a, stride_b,
-        GT_GROUPED ? ldc : stride_c};
+#if GT_GROUPED
+    const struct steps step = {lda, ldb, ldc, A_ALONG ? lda : 1, stride_b, ldc};
+#else
+    const struct steps step = {lda, ldb, ldc, GT_WALK_STEP(a), GT_WALK_STEP(b),
+                               GT_WALK_STEP(c)};
+#endif
     struct gt_walk walk = GT_WALK_BEGIN(BM, gt_cdiv(n, BN), lane);
     int later = GT_BLOCK; /* the tile that is announced next */
     GT_UNROLL_BY(1)

@@ -85,9 +85,10 @@ mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x1
     "a copy to it is under way"
 # Tiles in turns: those of another product, tiles that are announced too late, another group's rows.
 tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1 AHEAD=0"
-mutant dmma 'x.b = of.group' 'x.b = 0' f64-nn-40x40x24,batch=3 "$tiles" "elements wrong"
+mutant dmma 'step->b, of.group' 'step->b, 0' f64-nn-40x40x24,batch=3 "$tiles" "elements wrong"
 mutant dmma 'QUEUE = STAGES + 2' 'QUEUE = STAGES' f64-nt-70x40x16,batch=100 "$tiles" "elements wrong"
 mutant dmma 'x.row = ' 'x.row = 0 * ' f64-nn-150x40x24,groups=5,epi=residual "$tiles" "elements wrong"
+mutant dmma 'step->b, of.group' 'step->b, 0' f64-nn-40x40x24,batch=3,pointers,align=8 "$tiles" "elements wrong"
 mutant wgmma 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i8-nn-40x80x400 \
     "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 SWAP=1 RS=1" "a wgmma in flight"
 mutant wgmma 'PROMOTE = GT_PROMOTE' 'PROMOTE = 0/;s/^#if !GT_PROMOTE/#if 1' \

@@ -27,6 +27,8 @@ trial dmma f64-tn-67x35x21,batch=30,sb=0 "$tiles VA=2 VB=2 ODD=1 AHEAD=1"
 trial dmma f64-nn-12000x40x8,groups=40 "$tiles AHEAD=1"
 trial dmma f64-tt-150x70x20,batch=130 "BM=64 BN=64 BK=16 WM=32 WN=32 STAGES=3 GROUP=8 TAIL=1 AHEAD=1"
 trial dmma f64-tt-150x40x24,batch=16,masked,rows=50,beta "$tiles AHEAD=0"
+trial dmma f64-nt-70x40x16,batch=200,pointers,align=16,beta "$tiles VA=2 VB=2 AHEAD=1"
+trial dmma f64-tn-67x35x21,batch=60,pointers,align=8,epi=batch_bias_residual "$tiles AHEAD=0"
 trial limbs i32-tn-33x66x40 "ENGINE=1 CLUSTER=2 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial tma f32-nn-33x68x40 "REPACK=0"
 trial mma i8-tt-65x130x71,beta "AHEAD=1 TAIL=0 SPLIT=3"
@@ -172,6 +174,10 @@ trial wgmma 'i8-nn-150x80x128,groups=5,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]
     "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 trial wgmma 'bf16-nn-150x80x128,batch=3,masked,rows=50,beta,epi=d2=x;d=x*s[z]+q[i]+b[z,j]' \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1 PRODUCERS=2"
+trial wgmma 'bf16-nn-136x72x72,batch=5,epi=batch_bias_residual' \
+    "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 PRODUCERS=1"
+trial wgmma 'i8-nn-150x80x128,batch=3,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]' \
+    "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_batch_batch_bias' \
     "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"
 trial mma 'bf16-nn-40x40x72,batch=3,pointers,align=8,beta,epi=batch_bias_residual' "VA=8 VB=8 SPLIT=2"

@@ -232,6 +232,22 @@ static void test_small_batches(void **state) {
     }
 }
 
+/* Batches with few tiles and long sums get parts of k without tuning, though no start has
+ * them and k in one piece makes every start look slow. */
+static void test_deep_batches(void **state) {
+    static const char *const problems[] = {"f16-nt-216x160x21552,batch=9",
+                                           "bf16-nn-200x200x8000,batch=5",
+                                           "f64-nt-472x88x5888,batch=8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        const struct gt_choice c = ask(problems[i], NULL, 0);
+        const bool tensor = strcmp(c.family->name, "wgmma") == 0 ||
+                            strcmp(c.family->name, "dmma") == 0;
+        if (!tensor || value_of(&c, "SPLIT") < 2)
+            fail_msg("%s has %s: %s", problems[i], c.family->name, c.why);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_odd_rows),
@@ -242,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_ladder_is_last),
         cmocka_unit_test(test_trees_know_the_ladder),
         cmocka_unit_test(test_small_batches),
+        cmocka_unit_test(test_deep_batches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -284,8 +284,8 @@ static void test_turns(void **state) {
         {"f64-nn-256x256x256,batch=500", 132, 16 * 16}, /* 2000 tiles are 15.2 rounds */
         {"f64-nn-256x100x40,batch=3", 6, 3},
         {"f64-nn-256x256x256", 0, 0},
-        {"f64-nn-256x256x256,batch=500,epi=bias", 0, 0},
-        {"f64-nn-256x256x256,batch=500,pointers,align=16", 0, 0},
+        {"f64-nn-256x256x256,batch=500,epi=bias", 132, 16 * 16},
+        {"f64-nn-256x256x256,batch=500,pointers,align=16", 132, 16 * 16},
         {"f64-nn-4096x256x256,groups=8", 72, 16}, /* 32 tiles and half a tile a group */
         {"f64-nn-4096x256x256,groups=8,epi=bias", 72, 16},
     };
