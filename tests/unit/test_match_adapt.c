@@ -241,8 +241,8 @@ static void test_deep_batches(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         const struct gt_choice c = ask(problems[i], NULL, 0);
-        const bool tensor = strcmp(c.family->name, "wgmma") == 0 ||
-                            strcmp(c.family->name, "dmma") == 0;
+        const bool tensor =
+            strcmp(c.family->name, "wgmma") == 0 || strcmp(c.family->name, "dmma") == 0;
         if (!tensor || value_of(&c, "SPLIT") < 2)
             fail_msg("%s has %s: %s", problems[i], c.family->name, c.why);
     }
