@@ -173,7 +173,7 @@ static gt_status derive(struct gt_binding *b, struct gt_err *err) {
 }
 
 bool gt_bind_may_walk(const struct gt_binding *b) {
-    return b->is_batch;
+    return b->is_batch && (b->batch_kind != GEMMTUNE_BATCH_POINTERS || b->family->pointers);
 }
 
 gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err) {

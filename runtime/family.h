@@ -144,7 +144,8 @@ enum gt_role {
 /* How the kernels of a family compute a batch: space.json's "batch". */
 enum gt_batching {
     GT_BATCHING_NONE, /* they do not */
-    GT_BATCHING_GRID, /* each product has blocks of its own, by the grid's y and z */
+    GT_BATCHING_GRID, /* each product has blocks of its own, by the grid's y and z, unless
+                       * the point walks */
     GT_BATCHING_OWN,  /* the family's launch and kernels deal with all products */
     GT_BATCHING_ONLY  /* the same, and single products are refused */
 };
@@ -328,7 +329,8 @@ gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt
 
 /* The steps of gt_bind_checked that depend on the point beside derived names, for a
  * caller that binds one parameter after the other. gt_bind_walk binds WALK:
- * whether one launch has the tiles of all products. It is 0 unless gt_bind_may_walk.
+ * whether one launch has the tiles of all products. It is 0 unless gt_bind_may_walk: for
+ * a single product, and behind pointers that the family's walks cannot follow.
  * gt_bind_slots binds M and BATCH where there are slots, as the point's tiles are high;
  * derived names are computed before it, and again after it. EINVAL: an expression fails. */
 bool gt_bind_may_walk(const struct gt_binding *b);

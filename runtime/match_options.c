@@ -6,7 +6,7 @@
  *     the points of near records, and the families' starts and default points
  *     points that may not run as they are, with other values of the parameters that the
  *         family lists as "adapt": mostly the width of copies, when rows are not aligned
- *     starts that leave units idle, with as many parts of k as fill the device
+ *     starts that leave units idle in a batch, with as many parts of k as fill the device
  *     the cheapest of these with other splits of k
  *
  * A forecast for a farther problem has a higher cost, because the model's error may differ
@@ -247,11 +247,13 @@ void gt_forecasts_offer_records(struct gt_forecasts *all) {
     }
 }
 
-/* Adds the start, which may run as it is and was fitted last, with as many parts of k as
- * give each unit of the device a block. With k in one piece it leaves units idle, so it is
- * too dear to get other splits below. */
+/* Adds a batch's start, which may run as it is and was fitted last, with the most parts of k
+ * for which the units of the device are enough. A start that leaves units idle with k in
+ * one piece is too dear to get other splits below. Single products find parts in records;
+ * of those that a batch may not have many values. */
 static void add_filling(struct gt_forecasts *all, struct gt_forecast o) {
-    const int64_t *grid = all->fit.passes.item[0].launch.grid;
+    const struct gt_passes *passes = &all->fit.passes;
+    const int64_t *grid = passes->item[passes->main].launch.grid;
     const int64_t fill = all->lookup->query.device->units / (grid[0] * grid[1] * grid[2]);
     const int at = split_of(o.family);
     if (at < 0 || o.values[at] != 1)
@@ -260,6 +262,7 @@ static void add_filling(struct gt_forecasts *all, struct gt_forecast o) {
     for (int i = 0; i < split->count; i++)
         if (split->value[i] <= fill && split->value[i] > o.values[at])
             o.values[at] = split->value[i];
+    o.doubt += cost_split;
     if (o.values[at] > 1)
         (void)add_option(all, &o, NULL);
 }
@@ -279,7 +282,7 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all) {
                                     .asks_model = true,
                                     .doubt = cost_start};
             start_values(o.values, f, s);
-            if (offer(all, o, true))
+            if (offer(all, o, true) && gt_problem_is_batch(l->query.problem))
                 add_filling(all, o);
         }
     }

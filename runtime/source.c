@@ -253,7 +253,8 @@ static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *ep
 }
 
 /* The family's parts. The part `batch` joins them for batches without strides and for those
- * with an epilogue, unless the kernel walks over all slots (the part `walk`). */
+ * with an epilogue, unless the kernel walks over all products or slots (the part `walk`).
+ */
 static unsigned parts_of(const struct gt_binding *b) {
     const bool odd_batch =
         b->batch_kind != GEMMTUNE_BATCH_STRIDED || (b->is_batch && b->epilogue != NULL);

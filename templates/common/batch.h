@@ -2,9 +2,9 @@
 /*
  * batch.h - the product of a block where the matrices of a batch do not lie at fixed
  * strides, where not all of their rows are computed, or where the batch has an epilogue. It
- * is in the source of such a problem, behind all other parts, and replaces GT_PRODUCT() of
- * dialect.h. So a family whose "batch" is "grid" serves these problems without a word of
- * its own.
+ * is in the source of such a problem, unless the kernel walks (walk.h), behind all other
+ * parts, and replaces GT_PRODUCT() of dialect.h. So a family whose "batch" is "grid" serves
+ * these problems without a word of its own.
  *
  * GT_POINTERS 1: the kernel's parameters all_a, all_b and all_c are arrays of `batch`
  * pointers. They lead to matrices that the caller has promised to be aligned. With k 0

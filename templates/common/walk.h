@@ -22,8 +22,7 @@
 #if GT_WALK
 #undef GT_PRODUCT
 #if GT_POINTERS
-/* The first product's matrices. The compiler does not know of a pointer in memory that it
- * leads to global memory. */
+/* The first product's matrices, as GT_POINTER of batch.h has the block's. */
 #define GT_FIRST(type, x, exists)                                                          \
     type *GT_RESTRICT x = (exists) ? all_##x[0] : 0;                                       \
     __builtin_assume(__isGlobal(x))
@@ -33,7 +32,8 @@
     GT_FIRST(gt_c, c, 1)
 
 /* What leads from the first product's matrix to others: the array of pointers, or 0 where
- * the matrices are not read, and the bytes of an element. */
+ * the matrices are not read, and the bytes of an element. GT_WALK_STEP(x) initialises that
+ * of matrix x. */
 typedef struct {
     const char *const *all;
     int size;
@@ -47,12 +47,13 @@ GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long product) {
 #else
 #define GT_PRODUCT()
 
-/* The elements from a product's matrix to the next one's. */
+/* The elements from a product's matrix to the next one's; GT_GROUPED: from a row of A or C
+ * to the next one. */
 typedef gt_long gt_walk_step;
 #define GT_WALK_STEP(x) stride_##x
 
-GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long product) {
-    return product * step;
+GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long number) {
+    return number * step;
 }
 #endif
 

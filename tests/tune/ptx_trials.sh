@@ -164,7 +164,8 @@ trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_rows_residual' \
 trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
 # Groups and masks: slots of rows, and blocks that walk over the tiles of all groups. Each group has its
-# bias or scale; operands with rows have those of C, or of all products. Products behind pointers.
+# bias or scale; operands with rows have those of C, or of all products. Batches whose blocks take more than
+# one tile. Products behind pointers.
 trial mma 'bf16-nt-200x40x272,groups=5,epi=batch_bias_residual' \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial wgmma 'bf16-nt-300x80x136,groups=5,epi=batch_bias_residual' "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"
@@ -174,9 +175,9 @@ trial wgmma 'i8-nn-150x80x128,groups=5,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]
     "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 trial wgmma 'bf16-nn-150x80x128,batch=3,masked,rows=50,beta,epi=d2=x;d=x*s[z]+q[i]+b[z,j]' \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1 PRODUCERS=2"
-trial wgmma 'bf16-nn-136x72x72,batch=5,epi=batch_bias_residual' \
+trial wgmma 'bf16-nn-72x40x72,batch=70,epi=batch_bias_residual' \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 PRODUCERS=1"
-trial wgmma 'i8-nn-150x80x128,batch=3,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]' \
+trial wgmma 'i8-nn-40x80x128,batch=40,epi=sz[z]:f32;r[i,j]:i32;d=x*sz[z]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 SWAP=1 RS=1"
 trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_batch_batch_bias' \
     "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1"

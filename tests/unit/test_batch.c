@@ -257,34 +257,40 @@ static void test_slots(void **state) {
 }
 
 /* Where a family walks, one launch has all slots or products, and its expressions say how
- * many blocks. */
+ * many blocks. Behind pointers it walks when it says so. */
 static void test_a_walk_has_one_launch(void **state) {
     static const struct {
         const char *name;
+        bool pointers; /* the family says so */
         int64_t x, y;
     } rows[] = {
-        {"f32-nn-640x4x4,groups=3", 11, 1}, /* 10 full tiles, and half one for each group */
-        {"f32-nn-65x4x4,batch=3,masked", 6, 1},
-        {"f32-nn-65x4x4,batch=3", 3, 1},
-        {"f32-nn-65x4x4,batch=3,pointers,align=16", 3, 1},
-        {"f32-nn-65x4x4", 1, 1},
+        /* 10 full tiles, and half one for each group */
+        {"f32-nn-640x4x4,groups=3", false, 11, 1},
+        {"f32-nn-65x4x4,batch=3,masked", false, 6, 1},
+        {"f32-nn-65x4x4,batch=3", false, 3, 1},
+        {"f32-nn-65x4x4,batch=3,epi=bias", false, 3, 1},
+        {"f32-nn-65x4x4,batch=3,pointers,align=16", false, 1, 3},
+        {"f32-nn-65x4x4,batch=3,pointers,align=16", true, 3, 1},
+        {"f32-nn-65x4x4", false, 1, 1},
     };
     (void)state;
     struct gt_family *f = family_of("\"batch\": \"grid\",",
                                     "\"WALK ? BATCH : 1\", \"1\", \"1\"], \"walk\": \"W == "
                                     "8 ? 64 : 0\", \"cluster\": [\"1\", \"1\", \"1\"",
                                     ", \"workspace\"");
+    f->epilogue = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool walks = rows[i].y == 1;
         struct gt_fit fit;
+        f->pointers = rows[i].pointers;
         assert_int_equal(fit_to(&fit, f, rows[i].name, NULL), GEMMTUNE_OK);
         assert_int_equal(fit.passes.item[0].launch.grid[0], rows[i].x);
         assert_int_equal(fit.passes.item[0].launch.grid[1], rows[i].y);
+        if (!gt_problem_is_batch(&fit.problem))
+            continue;
+        expect(f, rows[i].name, "#define GT_WALK 1\n", walks);
+        expect(f, rows[i].name, "common/batch.h", !walks);
     }
-    expect(f, "f32-nn-65x4x4,groups=3", "#define GT_WALK 1\n", true);
-    expect(f, "f32-nn-65x4x4,groups=3", "common/batch.h", false);
-    expect(f, "f32-nn-65x4x4,batch=3", "#define GT_WALK 1\n", true);
-    expect(f, "f32-nn-65x4x4,batch=3,pointers,align=16", "#define GT_WALK 1\n", true);
-    expect(f, "f32-nn-65x4x4,batch=3,pointers,align=16", "common/batch.h", false);
     gt_family_destroy(f);
 }
 

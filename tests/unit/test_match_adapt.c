@@ -232,8 +232,8 @@ static void test_small_batches(void **state) {
     }
 }
 
-/* Batches with few tiles and long sums get parts of k without tuning, though no start has
- * them and k in one piece makes every start look slow. */
+/* Batches with few tiles and long sums get parts of k without tuning, though no start that
+ * serves them has as many, and k in one piece makes every start look slow. */
 static void test_deep_batches(void **state) {
     static const char *const problems[] = {"f16-nt-216x160x21552,batch=9",
                                            "bf16-nn-200x200x8000,batch=5",

@@ -274,8 +274,7 @@ static void test_room(void **state) {
 }
 
 /* With TAIL 1 one launch has as many blocks as fit the device, or a block a tile, and adds
- * nothing up. It serves problems whose tiles can be counted ahead. blocks 0: not this one.
- */
+ * nothing up. It serves batches and groups, no single products. blocks 0: not this one. */
 static void test_turns(void **state) {
     static const struct {
         const char *problem;
