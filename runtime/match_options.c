@@ -247,10 +247,10 @@ void gt_forecasts_offer_records(struct gt_forecasts *all) {
     }
 }
 
-/* Adds a batch's start, which may run as it is and was fitted last, with the most parts of k
- * for which the units of the device are enough. A start that leaves units idle with k in
- * one piece is too dear to get other splits below. Single products find parts in records;
- * of those that a batch may not have many values. */
+/* Adds a batch's start, which may run as it is and was fitted last, with the most parts of
+ * k for which the units of the device are enough. A start that leaves units idle with k in
+ * one piece is too dear to get other splits below. Single products find their parts in
+ * records. Most of these have values that a batch may not have. */
 static void add_filling(struct gt_forecasts *all, struct gt_forecast o) {
     const struct gt_passes *passes = &all->fit.passes;
     const int64_t *grid = passes->item[passes->main].launch.grid;
