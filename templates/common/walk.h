@@ -31,9 +31,9 @@
     GT_FIRST(const gt_b, b, k > 0);                                                        \
     GT_FIRST(gt_c, c, 1)
 
-/* What leads from the first product's matrix to others: the array of pointers, or 0 where
- * the matrices are not read, and the bytes of an element. GT_WALK_STEP(x) initialises that
- * of matrix x. */
+/* A step leads from the first product's matrix to others. It has the array of pointers, or
+ * 0 where the matrices are not read, and the bytes of an element. GT_WALK_STEP(x)
+ * initialises the step of matrix x. */
 typedef struct {
     const char *const *all;
     int size;
