@@ -46,8 +46,8 @@
  *   neighbouring elements of a row of C.
  *
  * BM BN     tile of X Y             WGM WGN   warpgroups that share it, along X, along Y
- * STAGES    slabs in shared memory  PINGPONG  1: two warpgroups with a tile each, in turns:
- * CM CN     tiles of a cluster                one stores while the other one multiplies
+ * STAGES    slabs in shared memory  PINGPONG  1: two teams of warpgroups with a tile each,
+ * CM CN     tiles of a cluster                in turns: one stores, one multiplies
  * GROUP     rows of tiles that are walked together, for the L2 cache
  * PERSIST   1: as many blocks as fit the device, each with a tile after another
  * MINB      blocks that must fit a multiprocessor
@@ -270,7 +270,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
                 break;
             const struct gt_turn turn = gt_turn_at(STAGES, used);
             used += it.slabs;
-            if (TEAMS > 1 && turns % TEAMS != g.number)
+            if (TEAMS > 1 && turns % TEAMS != g.number / TEAM)
                 continue;
 #if GT_WALK
             GT_MOVE_PRODUCT(it.product);

@@ -76,8 +76,9 @@ sanitize "oob race" 300 multistage
 verdict "a default runs with a batch and with an epilogue, in the first type" $?
 sanitize "oob race" 300 wgmma
 grep -q 'PERSIST=1.*SWAP=1.* RS=0' "$RUNS" &&
-    ! grep 'PERSIST=1' "$RUNS" | grep -q -v -E '^[a-z]+ wgmma [^ ]*-(3088x2064x272|72x17040x272|264x520x136,batch=70) ' &&
-    grep -q 'wgmma [a-z0-9=]*-nn-264x520x136,batch=70 .*CN=2.*PERSIST=1' "$RUNS"
+    ! grep 'PERSIST=1' "$RUNS" | grep -q -v -E '^[a-z]+ wgmma [^ ]*-(3088x2064x272|72x17040x272|264x520x136,batch=70(,epi=[a-z_]*)?) ' &&
+    grep -q 'wgmma [a-z0-9=]*-nn-264x520x136,batch=70 .*CN=2.*PERSIST=1' "$RUNS" &&
+    grep -q 'wgmma [a-z0-9=]*-nn-264x520x136,batch=70,epi=bias_gelu .*PERSIST=1' "$RUNS"
 verdict "blocks of wgmma that stay have more than a tile each" $?
 tar -tf "$work/report/logs.tar" | grep -q 'results\.txt'
 verdict "the results are among the logs" $?
