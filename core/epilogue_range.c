@@ -6,8 +6,6 @@
 #include "core/element.h"
 #include "core/epilogue_op.h"
 
-#include <math.h>
-
 struct pass {
     const struct gt_epilogue *e;
     const struct gt_epi_values *values;
@@ -63,7 +61,8 @@ static struct gt_range apply_function(enum gt_epi_op_id op, struct gt_range t) {
     const bool positive = op == GT_EPI_LOG || op == GT_EPI_SQRT; /* NaN below 0 */
     const bool nan = t.nan || (positive && t.low < 0) || (dips && isinf(t.low));
     if (positive)
-        t = (struct gt_range){fmax(t.low, 0), fmax(t.high, 0), t.nan};
+        t = (struct gt_range){gt_range_greater(t.low, 0), gt_range_greater(t.high, 0),
+                              t.nan};
     struct gt_range out =
         dips ? gt_range_dipping(functions[i].f, functions[i].turn, functions[i].bottom, t)
              : gt_range_rising(functions[i].f, t);
@@ -151,7 +150,8 @@ static struct gt_range rounded_result(const struct pass *p, enum gt_epi_op_id op
                                       struct gt_range x, struct gt_range t) {
     const struct gt_epi_op *row = &gt_epi_ops[op];
     const struct gt_arithmetic *a = &p->arithmetic;
-    const double largest = fmin(fmax(fabs(t.low), fabs(t.high)), a->most);
+    const double largest =
+        gt_range_lesser(gt_range_greater(fabs(t.low), fabs(t.high)), a->most);
     const double relative = p->brief && row->brief > 0 ? row->brief : row->relative;
     const bool rounds = relative > 0;
     if (!rounds)
