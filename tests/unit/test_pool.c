@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -312,28 +311,6 @@ static void test_a_core_of_its_own(void **state) {
     assert_memory_equal(&now, &before, sizeof now);
 }
 
-/* How little the worker that does such a job asks of a busy core. */
-static int nice_of(enum gt_job_kind kind) {
-    const char *const good[] = {"good", NULL};
-    struct gt_err err = {""};
-    make_job(kind, good);
-    assert_int_equal(gt_pool_send(pool, &job, &err), GEMMTUNE_OK);
-    const pid_t worker = wait_event().report.result[0].registers;
-    return getpriority(PRIO_PROCESS, (id_t)worker);
-}
-
-/* Compile workers give way to the run worker, which is as nice as the program. */
-static void test_compilers_give_way(void **state) {
-    enum { NICEST = 19 };
-    const struct gt_pool_setup setup = {.timeout_s = 5, .compilers = 1};
-    const int own = getpriority(PRIO_PROCESS, 0);
-    struct gt_err err = {""};
-    gt_pool_destroy(pool);
-    assert_int_equal(gt_pool_create(&pool, &setup, &err), GEMMTUNE_OK);
-    assert_int_equal(nice_of(GT_JOB_TRIAL), own);
-    assert_in_range(nice_of(GT_JOB_COMPILE) - own, own < NICEST, NICEST);
-}
-
 /* Starts a standby that behaves like this. */
 static void stand_by(const char *how) {
     const char *const families[] = {how, NULL};
@@ -516,7 +493,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_use_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_workers_print, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_core_of_its_own, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_compilers_give_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_stands_by, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_replaces_what_died, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_standby_dies, set_up, tear_down),

@@ -61,20 +61,13 @@ static bool retire(struct worker *w, char how[96]) {
 
 static const struct gt_core_set any_core; /* the worker uses the cores of the program */
 
-/* Compile workers give way to a run worker that makes a problem's data on all cores: the
- * device waits for the data, and the compilers' images wait for it too. Of a core that both
- * want they get a quarter. */
-enum { COMPILERS_NICE = 5 };
-
 static gt_status start_process(struct gt_process *out, const struct gt_pool *p,
-                               const struct gt_core_set *cores, int nice,
-                               struct gt_err *err) {
+                               const struct gt_core_set *cores, struct gt_err *err) {
     const struct gt_texts *templates = p->setup.templates;
     const struct gt_process_setup setup = {.command = "worker",
                                            .word = templates ? templates->text : NULL,
                                            .words = templates ? templates->count : 0,
-                                           .cores = cores,
-                                           .nice = nice};
+                                           .cores = cores};
     return gt_process_start(out, &setup, err);
 }
 
@@ -83,8 +76,7 @@ static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) 
     w->received = 0;
     w->was_standby = runs && p->standby.pid != 0;
     if (!w->was_standby)
-        return runs ? start_process(&w->process, p, &p->run_cores, 0, err)
-                    : start_process(&w->process, p, &any_core, COMPILERS_NICE, err);
+        return start_process(&w->process, p, runs ? &p->run_cores : &any_core, err);
     w->process = p->standby;
     p->standby = (struct gt_process){0};
     gt_cores_keep_other(w->process.pid, &p->run_cores);
@@ -95,7 +87,7 @@ static gt_status start(struct gt_pool *p, struct worker *w, struct gt_err *err) 
 void gt_pool_start_standby(struct gt_pool *p, const struct gt_job *job) {
     struct gt_err unread;
     if (p->standby.pid != 0 ||
-        start_process(&p->standby, p, &any_core, 0, &unread) != GEMMTUNE_OK)
+        start_process(&p->standby, p, &any_core, &unread) != GEMMTUNE_OK)
         return;
     if (!gt_write_all(p->standby.to, job, sizeof *job))
         gt_pool_end_standby(p);

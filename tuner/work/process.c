@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,12 +77,10 @@ static void become(int in, int out, const struct gt_process_setup *setup, char *
     _exit(127);
 }
 
-/* In the child: its cores, its rank among others, its output, its program. */
+/* In the child: its cores, its output, its program. */
 static void begin(int in, int out, FILE *said, const struct gt_process_setup *setup,
                   char **argv) {
     gt_cores_keep(setup->cores);
-    if (setup->nice != 0)
-        (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + setup->nice);
     if (setup->aloud)
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)

@@ -27,7 +27,6 @@ struct gt_process_setup {
     const char *const *word; /* of its command line, behind the two descriptors */
     int words;
     const struct gt_core_set *cores; /* as for gt_cores_keep */
-    int nice;                        /* added to its nice value */
     bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */
 };
 
