@@ -6,6 +6,8 @@
 #include "core/element.h"
 #include "core/epilogue_op.h"
 
+#include <math.h>
+
 struct pass {
     const struct gt_epilogue *e;
     const struct gt_epi_values *values;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* range.c - see range.h: what needs a type's elements. */
+/* range.c - see range.h. The functions here need the elements of a type. */
 #include "core/range.h"
 
 #include "core/element.h"

@@ -35,7 +35,8 @@ struct gt_arithmetic {
 /* The arithmetic of a floating-point type. */
 struct gt_arithmetic gt_arithmetic_of(gemmtune_dtype type);
 
-/* fmin and fmax for two numbers. Those are calls, because one of theirs may be NaN. */
+/* The lesser and the greater of two numbers, neither NaN. fmin and fmax would also look for
+ * NaN, and are calls. */
 static inline double gt_range_lesser(double x, double y) {
     return x < y ? x : y;
 }
