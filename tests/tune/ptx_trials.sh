@@ -50,6 +50,11 @@ trial wgmma i8-nn-130x80x400,beta "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 
 # The same with the tiles of two products.
 trial wgmma bf16-nt-380x192x136,batch=2 \
     "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+# Teams of two warpgroups in turns, alone and with an epilogue; four warpgroups that share a tile.
+trial wgmma bf16-nt-1088x384x72 "BM=128 BN=16 WGM=2 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+trial wgmma bf16-nt-380x192x136,batch=4,epi=bias_gelu \
+    "BM=64 BN=32 WGM=1 WGN=2 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+trial wgmma f16-nn-140x72x136,beta "BM=128 BN=32 WGM=2 WGN=2 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 # Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
 trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 # Rows of A and B that begin anywhere, copied ahead as they lie.
