@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { ELEMENT_MAX = 8 }; /* bytes */
-
 /* ---- properties from size and unit ---- */
 
 /* 2^exponent, from -1022 to 1023. These functions run for every element of a check on the
@@ -55,111 +53,160 @@ gemmtune_dtype gt_type_wide(gemmtune_dtype type) {
 
 /* ---- floats of less than 32 bits ---- */
 
-/* The bits that follow those of the largest element: infinity, for e4m3 NaN. */
-static uint32_t overflow_bits(gemmtune_dtype type) {
+/* The layout of such an element. Its bits without the sign are those that a double has when
+ * the number is multiplied by `scale`, from the exponent's first bit on: the exponent of a
+ * double counts from 1023, and that of an element from a smaller number. */
+struct format {
+    double scale;
+    int drop;            /* bits of a double's fraction that an element lacks */
+    uint32_t sign, past; /* the sign's bit; the bits that follow those of the largest
+                          * element: infinity, for e4m3 NaN */
+    uint32_t nan;        /* bits of a NaN */
+    size_t size;         /* bytes: 1 or 2 */
+};
+
+static struct format format_of(gemmtune_dtype type) {
     const int fraction = gt_type_bits(type) - 1;
-    const uint32_t all = (UINT32_C(1) << (8 * gt_type_size(type) - 1)) - 1;
-    return type == GEMMTUNE_E4M3 ? all : all >> fraction << fraction;
+    const uint32_t sign = UINT32_C(1) << (8 * gt_type_size(type) - 1), all = sign - 1;
+    const uint32_t past = type == GEMMTUNE_E4M3 ? all : all >> fraction << fraction;
+    return (struct format){.scale = power_of_two(-1022 - least_exponent(type)),
+                           .drop = gt_type_bits(GEMMTUNE_F64) - 1 - fraction,
+                           .sign = sign,
+                           .past = past,
+                           .nan = past | UINT32_C(1) << (fraction - 1),
+                           .size = gt_type_size(type)};
 }
 
-/* In units of the last place: from each element to the next, its bits grow by 1, since the
- * exponent stands in front of the fraction. */
-static uint32_t narrow_bits(gemmtune_dtype type, double value) {
-    const int fraction = gt_type_bits(type) - 1, least = least_exponent(type);
-    const uint32_t sign = signbit(value) ? UINT32_C(1) << (8 * gt_type_size(type) - 1) : 0;
-    const uint32_t most = overflow_bits(type);
-    if (isnan(value))
-        return sign | most | (UINT32_C(1) << (fraction - 1));
-    if (fabs(value) >= power_of_two(3 - least)) /* beyond every exponent */
-        return sign | most;
-    const int own = exponent_of(value), exponent = own > least ? own : least;
-    const double steps = nearbyint(fabs(value) * power_of_two(fraction - exponent));
-    const uint32_t bits = ((uint32_t)(exponent - least) << fraction) + (uint32_t)steps;
-    return sign | (bits < most ? bits : most);
+/* The bits of an element or an infinity. */
+static uint32_t narrow_bits(const struct format *f, double element) {
+    const double scaled = fabs(element) * f->scale;
+    uint64_t bits;
+    memcpy(&bits, &scaled, sizeof bits);
+    const uint64_t word = bits >> f->drop, size = word < f->past ? word : f->past;
+    return (signbit(element) ? f->sign : 0) | (isnan(element) ? f->nan : (uint32_t)size);
 }
 
-static double narrow_value(gemmtune_dtype type, uint32_t word) {
-    const int fraction = gt_type_bits(type) - 1, sign_at = 8 * (int)gt_type_size(type) - 1;
-    const uint32_t bits = word & ((UINT32_C(1) << sign_at) - 1);
-    const uint32_t low = bits & ((UINT32_C(1) << fraction) - 1);
-    const int stored = (int)(bits >> fraction), exponent = stored > 1 ? stored : 1;
-    double value = (double)(low + ((uint32_t)(stored > 0) << fraction)) *
-                   power_of_two(least_exponent(type) + exponent - 1 - fraction);
-    if (bits >= overflow_bits(type))
-        value = bits > overflow_bits(type) || type == GEMMTUNE_E4M3 ? NAN : INFINITY;
-    return word >> sign_at & 1 ? -value : value;
+static double narrow_value(const struct format *f, uint32_t word) {
+    const uint32_t low = word & (f->sign - 1);
+    const uint64_t bits = (uint64_t)low << f->drop;
+    double scaled;
+    memcpy(&scaled, &bits, sizeof scaled);
+    const double past = low > f->past || f->nan == f->past ? NAN : INFINITY;
+    const double size = low < f->past ? scaled / f->scale : past;
+    return word & f->sign ? -size : size;
+}
+
+static void get_narrow(double *value, const char *p, gemmtune_dtype type, int64_t count) {
+    const struct format f = format_of(type);
+    for (int64_t i = 0; i < count; i++) {
+        uint16_t half = 0;
+        uint8_t byte = 0;
+        memcpy(f.size == 2 ? (void *)&half : &byte, p + (size_t)i * f.size, f.size);
+        value[i] = narrow_value(&f, f.size == 2 ? half : byte);
+    }
+}
+
+static void put_narrow(char *p, gemmtune_dtype type, const double *value, int64_t count) {
+    const struct format f = format_of(type);
+    const struct gt_grid grid = gt_grid_of(type);
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t bits = narrow_bits(&f, gt_grid_round(&grid, value[i]));
+        const uint16_t half = (uint16_t)bits;
+        const uint8_t byte = (uint8_t)bits;
+        memcpy(p + (size_t)i * f.size, f.size == 2 ? (const void *)&half : &byte, f.size);
+    }
 }
 
 /* ---- elements ---- */
 
-double gt_element_get(const void *p, gemmtune_dtype type) {
-    double f64;
-    float f32;
-    int32_t i32;
-    int8_t i8;
-    uint16_t half;
-    uint8_t byte;
+/* Elements of a type that C has. */
+#define GET_ALL(ctype)                                                                     \
+    for (int64_t i = 0; i < count; i++) {                                                  \
+        ctype x;                                                                           \
+        memcpy(&x, (const char *)p + (size_t)i * sizeof x, sizeof x);                      \
+        value[i] = (double)x;                                                              \
+    }
+#define PUT_ALL(ctype)                                                                     \
+    for (int64_t i = 0; i < count; i++) {                                                  \
+        const ctype x = (ctype)value[i];                                                   \
+        memcpy((char *)p + (size_t)i * sizeof x, &x, sizeof x);                            \
+    }
+
+void gt_elements_get(double *value, const void *p, gemmtune_dtype type, int64_t count) {
     switch (type) {
     case GEMMTUNE_F64:
-        memcpy(&f64, p, sizeof f64);
-        return f64;
+        GET_ALL(double)
+        break;
     case GEMMTUNE_F32:
-        memcpy(&f32, p, sizeof f32);
-        return (double)f32;
+        GET_ALL(float)
+        break;
     case GEMMTUNE_I32:
-        memcpy(&i32, p, sizeof i32);
-        return i32;
+        GET_ALL(int32_t)
+        break;
     case GEMMTUNE_I8:
-        memcpy(&i8, p, sizeof i8);
-        return i8;
-    case GEMMTUNE_F16:
-    case GEMMTUNE_BF16:
-        memcpy(&half, p, sizeof half);
-        return narrow_value(type, half);
-    case GEMMTUNE_E4M3:
-    case GEMMTUNE_E5M2:
-        memcpy(&byte, p, sizeof byte);
-        return narrow_value(type, byte);
+        GET_ALL(int8_t)
+        break;
+    default:
+        get_narrow(value, p, type, count);
     }
-    return NAN;
+}
+
+void gt_elements_put(void *p, gemmtune_dtype type, const double *value, int64_t count) {
+    switch (type) {
+    case GEMMTUNE_F64:
+        PUT_ALL(double)
+        break;
+    case GEMMTUNE_F32:
+        PUT_ALL(float)
+        break;
+    case GEMMTUNE_I32:
+        PUT_ALL(int32_t)
+        break;
+    case GEMMTUNE_I8:
+        PUT_ALL(int8_t)
+        break;
+    default:
+        put_narrow(p, type, value, count);
+    }
+}
+
+double gt_element_get(const void *p, gemmtune_dtype type) {
+    double value;
+    gt_elements_get(&value, p, type, 1);
+    return value;
 }
 
 void gt_element_put(void *p, gemmtune_dtype type, double value) {
-    const bool narrow = gt_type_is_float(type) && gt_type_size(type) < sizeof(float);
-    const uint32_t bits = narrow ? narrow_bits(type, value) : 0;
-    const float f32 = type == GEMMTUNE_F32 ? (float)value : 0;
-    const int32_t i32 = gt_type_is_float(type) ? 0 : (int32_t)value;
-    const int8_t i8 = (int8_t)i32;
-    const uint16_t half = (uint16_t)bits;
-    const uint8_t byte = (uint8_t)bits;
-    switch (type) {
-    case GEMMTUNE_F64:
-        memcpy(p, &value, sizeof value);
-        break;
-    case GEMMTUNE_F32:
-        memcpy(p, &f32, sizeof f32);
-        break;
-    case GEMMTUNE_I32:
-        memcpy(p, &i32, sizeof i32);
-        break;
-    case GEMMTUNE_I8:
-        memcpy(p, &i8, sizeof i8);
-        break;
-    case GEMMTUNE_F16:
-    case GEMMTUNE_BF16:
-        memcpy(p, &half, sizeof half);
-        break;
-    case GEMMTUNE_E4M3:
-    case GEMMTUNE_E5M2:
-        memcpy(p, &byte, sizeof byte);
-        break;
-    }
+    gt_elements_put(p, type, &value, 1);
 }
 
 double gt_element_round(gemmtune_dtype type, double value) {
-    char element[ELEMENT_MAX];
     if (type == GEMMTUNE_F32)
         return (double)(float)value;
-    gt_element_put(element, type, value);
-    return gt_element_get(element, type);
+    if (gt_type_is_float(type)) {
+        const struct gt_grid grid = gt_grid_of(type);
+        return gt_grid_round(&grid, value);
+    }
+    return type == GEMMTUNE_I32 ? (int32_t)value : (int8_t)(int32_t)value;
+}
+
+/* The largest number: (2 - 2 u) 2^e, where 2^(1 - e) is the smallest normal number. */
+double gt_type_most(gemmtune_dtype type) {
+    if (type == GEMMTUNE_E4M3)
+        return 448; /* it has no infinity, so its largest exponent has numbers too */
+    return gt_type_is_float(type) ? (2 - 2 * gt_type_unit(type)) / gt_type_least(type) * 2
+                                  : gt_type_exact(type);
+}
+
+struct gt_grid gt_grid_of(gemmtune_dtype type) {
+    const int bits = gt_type_bits(type), of_double = gt_type_bits(GEMMTUNE_F64);
+    const bool narrow = gt_type_is_float(type) && bits < of_double;
+    if (!narrow)
+        return (struct gt_grid){INFINITY, INFINITY, 0, 0, 0};
+    const int least = least_exponent(type);
+    return (struct gt_grid){.most = gt_type_most(type),
+                            .past = type == GEMMTUNE_E4M3 ? NAN : INFINITY,
+                            .least = power_of_two(least),
+                            .top = power_of_two(2 - least),
+                            .shift = 1.5 * power_of_two(of_double - bits)};
 }

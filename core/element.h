@@ -12,12 +12,17 @@
 
 #include "core/dtype.h"
 
+#include <math.h>
+#include <string.h>
+
 /* Bits of the significand, the leading one included; 0 for integers. */
 int gt_type_bits(gemmtune_dtype type);
 /* The largest n such that all integers from -n to n are elements. */
 double gt_type_exact(gemmtune_dtype type);
 /* The smallest positive normal number; 0 for integers. */
 double gt_type_least(gemmtune_dtype type);
+/* The largest number. */
+double gt_type_most(gemmtune_dtype type);
 /* The type in which references of such elements are computed: F64 for F64, F32 for all
  * other floats, I32 for integers. It holds every element exactly, and every device that
  * serves the type has it. */
@@ -31,5 +36,40 @@ double gt_element_get(const void *p, gemmtune_dtype type);
 void gt_element_put(void *p, gemmtune_dtype type, double value);
 /* The nearest element as a double, as gt_element_put rounds. */
 double gt_element_round(gemmtune_dtype type, double value);
+
+/* ---- many elements of a type ---- */
+
+/* Reads and writes elements one after another, each as gt_element_get and gt_element_put
+ * do. */
+void gt_elements_get(double *value, const void *p, gemmtune_dtype type, int64_t count);
+void gt_elements_put(void *p, gemmtune_dtype type, const double *value, int64_t count);
+
+/* The elements of a float type among the doubles. */
+struct gt_grid {
+    double most, past; /* the largest element, and what stands for numbers beyond it */
+    double least, top; /* powers of 2 whose exponents the smallest normal number and the
+                        * largest one have */
+    double shift;      /* see gt_grid_round; 0: every double is an element */
+};
+/* Of an integer type: one on which every double is. */
+struct gt_grid gt_grid_of(gemmtune_dtype type);
+
+/* The power of 2 at or below a positive normal number; 0 for subnormal numbers. */
+static inline double gt_power_below(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits &= UINT64_C(0x7ff) << 52;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* gt_element_round for a float type. A sum with a number so large that the unit of its last
+ * place is that of the element is rounded as the element is. */
+static inline double gt_grid_round(const struct gt_grid *g, double value) {
+    const double own = gt_power_below(value), above = own > g->least ? own : g->least;
+    const double shift = g->shift * (above < g->top ? above : g->top);
+    const double near = fabs(value + shift - shift);
+    return copysign(near > g->most ? g->past : near, value);
+}
 
 #endif

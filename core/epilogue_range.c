@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* epilogue_range.c - see epilogue_range.h. Nodes stand behind their operands, so one pass
- * over the array evaluates the tree. */
+ * over the array evaluates the tree. A node is evaluated for all elements of a block before
+ * the next node: one element's arithmetic does not wait for that of the one before. */
 #include "core/epilogue_range.h"
 
 #include "core/element.h"
@@ -10,11 +11,30 @@
 
 struct pass {
     const struct gt_epilogue *e;
-    const struct gt_epi_values *values;
+    const struct gt_epi_block *block;
+    int count; /* of elements */
     struct gt_arithmetic arithmetic;
-    bool brief; /* gt_epilogue_is_brief */
-    struct gt_range range[GT_EPILOGUE_NODES_MAX];
+    struct gt_grid grid; /* of its numbers */
+    bool brief;          /* gt_epilogue_is_brief */
+    bool exact;          /* results are not widened: a range of one number stays one */
+    struct gt_epi_ranges range[GT_EPILOGUE_NODES_MAX];
 };
+
+static inline struct gt_range get(const struct gt_epi_ranges *x, int i) {
+    return (struct gt_range){x->low[i], x->high[i], x->nan[i] > 0};
+}
+
+static inline void put(struct gt_epi_ranges *x, int i, struct gt_range value) {
+    x->low[i] = value.low;
+    x->high[i] = value.high;
+    x->nan[i] = value.nan ? 1 : 0;
+}
+
+/* Sets the range of each element i to an expression. It stands in the loop, and is no
+ * function that a loop calls, so that its constants are computed once. */
+#define EACH(p, out, expression)                                                           \
+    for (int i = 0; i < (p)->count; i++)                                                   \
+    put(out, i, expression)
 
 /* ---- functions of one number ----------------------------------------------- */
 
@@ -39,7 +59,7 @@ static double gelu_tanh(double t) {
                              : t * sigmoid(2 * root_two_by_pi * (t + 0.044715 * t * t * t));
 }
 
-static const struct {
+static const struct function {
     enum gt_epi_op_id op;
     double (*f)(double);
     double turn, bottom; /* where the function is least, and its value; both 0: it rises */
@@ -55,23 +75,27 @@ static const struct {
     {GT_EPI_SILU, silu, -1.2784645427610738, -0.27846454276107379},
 };
 
-static struct gt_range apply_function(enum gt_epi_op_id op, struct gt_range t) {
-    size_t i = 0;
-    while (functions[i].op != op)
-        i++;
-    const bool dips = functions[i].bottom < 0;
-    const bool positive = op == GT_EPI_LOG || op == GT_EPI_SQRT; /* NaN below 0 */
+static struct gt_range function_of(const struct function *f, struct gt_range t) {
+    const bool dips = f->bottom < 0;
+    const bool positive = f->op == GT_EPI_LOG || f->op == GT_EPI_SQRT; /* NaN below 0 */
     const bool nan = t.nan || (positive && t.low < 0) || (dips && isinf(t.low));
     if (positive)
         t = (struct gt_range){gt_range_greater(t.low, 0), gt_range_greater(t.high, 0),
                               t.nan};
     struct gt_range out =
-        dips ? gt_range_dipping(functions[i].f, functions[i].turn, functions[i].bottom, t)
-             : gt_range_rising(functions[i].f, t);
+        dips ? gt_range_dipping(f->f, f->turn, f->bottom, t) : gt_range_rising(f->f, t);
     if (dips && isinf(t.low)) /* times 0, or times a roundoff of either sign */
         out = (struct gt_range){-INFINITY, INFINITY, true};
     out.nan = nan;
     return out;
+}
+
+static void apply_function(const struct pass *p, struct gt_epi_ranges *out,
+                           enum gt_epi_op_id op, const struct gt_epi_ranges *t) {
+    size_t f = 0;
+    while (functions[f].op != op)
+        f++;
+    EACH(p, out, function_of(&functions[f], get(t, i)));
 }
 
 /* ---- integers: modulo 2^32 ------------------------------------------------- */
@@ -132,59 +156,80 @@ static struct gt_range apply_integer(enum gt_epi_op_id op, struct gt_range x,
 
 /* ---- reals ----------------------------------------------------------------- */
 
-static struct gt_range rounded(const struct pass *p, struct gt_range x, double relative,
-                               double absolute) {
-    const struct gt_slack slack = {relative * p->arithmetic.unit, absolute};
-    return gt_range_round(x, slack, &p->arithmetic);
+/* Widens x by an error in units of the arithmetic's roundoff. */
+static void round_all(const struct pass *p, struct gt_epi_ranges *x, double relative) {
+    const struct gt_arithmetic a = p->arithmetic; /* a copy: no store changes it */
+    const struct gt_slack slack = {relative * a.unit, 0};
+    if (p->exact)
+        return;
+    EACH(p, x, gt_range_round(get(x, i), slack, &a));
 }
 
 /* A number or integers that become real: exact where the arithmetic holds them. */
-static struct gt_range as_real(const struct pass *p, struct gt_range x) {
-    const double exact = 1 / p->arithmetic.unit;
-    const double element = gt_element_round(gt_epilogue_real(p->e), x.low);
-    const bool held = gt_range_is_point(x) ? element >= x.low && element <= x.low
-                                           : x.low >= -exact && x.high <= exact;
-    return rounded(p, x, held ? 0 : 1, 0);
+static inline struct gt_range as_real(struct gt_range x, const struct gt_arithmetic *a,
+                                      const struct gt_grid *grid) {
+    const double exact = 1 / a->unit, element = gt_grid_round(grid, x.low);
+    const bool is_element = (element >= x.low) & (element <= x.low);
+    const bool held =
+        gt_range_is_point(x) ? is_element : (x.low >= -exact) & (x.high <= exact);
+    return gt_range_round(x, (struct gt_slack){held ? 0 : a->unit, 0}, a);
 }
 
-/* The slack of an operation; t is its first operand. */
-static struct gt_range rounded_result(const struct pass *p, enum gt_epi_op_id op,
-                                      struct gt_range x, struct gt_range t) {
+static void all_as_real(const struct pass *p, struct gt_epi_ranges *x) {
+    if (!p->exact)
+        EACH(p, x, as_real(get(x, i), &p->arithmetic, &p->grid));
+}
+
+/* Adds the slack of an operation to its results; t is its first operand. */
+static void round_results(const struct pass *p, struct gt_epi_ranges *out,
+                          enum gt_epi_op_id op, const struct gt_epi_ranges *t) {
     const struct gt_epi_op *row = &gt_epi_ops[op];
-    const struct gt_arithmetic *a = &p->arithmetic;
-    const double largest =
-        gt_range_lesser(gt_range_greater(fabs(t.low), fabs(t.high)), a->most);
+    const struct gt_arithmetic a = p->arithmetic;
     const double relative = p->brief && row->brief > 0 ? row->brief : row->relative;
-    const bool rounds = relative > 0;
-    if (!rounds)
-        return x;
-    return rounded(p, x, relative,
-                   row->of_operand * a->unit * largest + row->tiny * a->least);
+    const double of_operand = row->of_operand * a.unit, tiny = row->tiny * a.least;
+    if (relative <= 0 || p->exact)
+        return;
+    for (int i = 0; i < p->count; i++) {
+        const double operand = gt_range_greater(fabs(t->low[i]), fabs(t->high[i]));
+        const struct gt_slack slack = {
+            relative * a.unit, of_operand * gt_range_lesser(operand, a.most) + tiny};
+        put(out, i, gt_range_round(get(out, i), slack, &a));
+    }
 }
 
-static struct gt_range apply_real(enum gt_epi_op_id op, struct gt_range x,
-                                  struct gt_range y) {
+static void apply_real(const struct pass *p, struct gt_epi_ranges *out,
+                       enum gt_epi_op_id op, const struct gt_epi_ranges *x,
+                       const struct gt_epi_ranges *y) {
     switch (op) {
     case GT_EPI_ADD:
-        return gt_range_add(x, y);
+        EACH(p, out, gt_range_add(get(x, i), get(y, i)));
+        break;
     case GT_EPI_SUB:
-        return gt_range_add(x, gt_range_negate(y));
+        EACH(p, out, gt_range_add(get(x, i), gt_range_negate(get(y, i))));
+        break;
     case GT_EPI_MUL:
-        return gt_range_multiply(x, y);
+        EACH(p, out, gt_range_multiply(get(x, i), get(y, i)));
+        break;
     case GT_EPI_DIV:
-        return gt_range_divide(x, y);
+        EACH(p, out, gt_range_divide(get(x, i), get(y, i)));
+        break;
     case GT_EPI_NEGATE:
-        return gt_range_negate(x);
+        EACH(p, out, gt_range_negate(get(x, i)));
+        break;
     case GT_EPI_MIN:
-        return gt_range_min(x, y);
+        EACH(p, out, gt_range_min(get(x, i), get(y, i)));
+        break;
     case GT_EPI_MAX:
-        return gt_range_max(x, y);
+        EACH(p, out, gt_range_max(get(x, i), get(y, i)));
+        break;
     case GT_EPI_ABS:
-        return gt_range_abs(x);
+        EACH(p, out, gt_range_abs(get(x, i)));
+        break;
     case GT_EPI_RELU:
-        return gt_range_max(x, gt_range_point(0));
+        EACH(p, out, gt_range_max(get(x, i), gt_range_point(0)));
+        break;
     default:
-        return apply_function(op, x);
+        apply_function(p, out, op, x);
     }
 }
 
@@ -227,178 +272,270 @@ static struct gt_range compare(enum gt_epi_op_id op, struct gt_range x, struct g
     }
 }
 
-/* ---- nodes ----------------------------------------------------------------- */
+/* ---- leaves ---------------------------------------------------------------- */
 
-/* An operand of a node, as a REAL when the node is one. */
-static struct gt_range operand_of(const struct pass *p, const struct gt_epi_node *node,
-                                  int i) {
-    const int at = node->arg[i];
-    const bool converts = p->e->node[at].kind == GT_EPI_INT && node->kind == GT_EPI_REAL;
-    const struct gt_range x = p->range[at];
-    return converts ? as_real(p, x) : x;
+static gemmtune_dtype type_of(const struct pass *p, enum gt_epi_op_id leaf, int operand) {
+    return (gemmtune_dtype)(leaf == GT_EPI_C         ? p->e->type_c
+                            : leaf == GT_EPI_OPERAND ? p->e->operand[operand].type
+                                                     : p->e->type_acc);
 }
 
-/* A number of the problem's type `type` in this arithmetic, or as an integer. */
-static struct gt_range loaded(const struct pass *p, double value, double error,
-                              int32_t type) {
-    const bool certain = error >= 0 && error <= 0;
-    const struct gt_range known =
-        certain ? gt_range_point(value) : gt_range_about(value, error);
-    if (!gt_type_is_float((gemmtune_dtype)type))
-        return gt_range_convert(known, (gemmtune_dtype)type, true);
-    const bool fits = gt_type_unit((gemmtune_dtype)type) >= p->arithmetic.unit;
-    return rounded(p, known, fits ? 0 : 1, 0);
+/* A number within `error` of the value; without an error the value itself. */
+static inline struct gt_range known(double value, double error) {
+    const bool certain = (error >= 0) & (error <= 0);
+    const struct gt_range about = gt_range_about(value, error);
+    return certain ? gt_range_point(value) : about;
 }
 
-static struct gt_range sum_of(const struct pass *p) {
-    const double error = p->arithmetic.exact ? 0 : p->values->acc_error;
-    return loaded(p, p->values->acc, error, p->e->type_acc);
+/* The numbers of a leaf, before its type matters. */
+static void read_leaf(const struct pass *p, struct gt_epi_ranges *out,
+                      enum gt_epi_op_id leaf, int operand) {
+    const struct gt_epi_block *block = p->block;
+    switch (leaf) {
+    case GT_EPI_ALPHA:
+        EACH(p, out, gt_range_point(block->alpha));
+        break;
+    case GT_EPI_BETA:
+        EACH(p, out, gt_range_point(block->beta));
+        break;
+    case GT_EPI_C:
+        EACH(p, out, gt_range_point(block->c[i]));
+        break;
+    case GT_EPI_OPERAND:
+        EACH(p, out, gt_range_point(block->operand[operand][i]));
+        break;
+    default: /* acc */
+        if (p->exact)
+            EACH(p, out, gt_range_point(block->acc[i]));
+        else
+            EACH(p, out, known(block->acc[i], block->acc_error[i]));
+    }
 }
 
-/* As a REAL. */
-static struct gt_range real_of(const struct pass *p, struct gt_range x, int32_t type) {
-    return gt_type_is_float((gemmtune_dtype)type) ? x : as_real(p, x);
+/* The numbers of a leaf, as its type has them: in this arithmetic, or as integers. */
+static void load(const struct pass *p, struct gt_epi_ranges *out, enum gt_epi_op_id leaf,
+                 int operand) {
+    const gemmtune_dtype type = type_of(p, leaf, operand);
+    read_leaf(p, out, leaf, operand);
+    if (gt_type_is_float(type)) {
+        round_all(p, out, gt_type_unit(type) >= p->arithmetic.unit ? 0 : 1);
+    } else {
+        const struct gt_conversion to = gt_conversion_to(type, true);
+        EACH(p, out, gt_range_convert(get(out, i), &to));
+    }
+}
+
+/* The same as REAL numbers, unless `integer`. */
+static void load_as(const struct pass *p, struct gt_epi_ranges *out, enum gt_epi_op_id leaf,
+                    int operand, bool integer) {
+    load(p, out, leaf, operand);
+    if (!integer && !gt_type_is_float(type_of(p, leaf, operand)))
+        all_as_real(p, out);
+}
+
+/* alpha acc. With integer sums it is an integer. */
+static void scaled_sum(const struct pass *p, struct gt_epi_ranges *out, bool integer) {
+    struct gt_epi_ranges alpha;
+    const bool integer_sums = !gt_type_is_float((gemmtune_dtype)p->e->type_acc);
+    load(p, &alpha, GT_EPI_ALPHA, 0);
+    load(p, out, GT_EPI_ACC, 0);
+    if (integer_sums) {
+        EACH(p, out, multiply_integers(get(&alpha, i), get(out, i)));
+        if (!integer)
+            all_as_real(p, out);
+    } else {
+        EACH(p, out, gt_range_multiply(get(&alpha, i), get(out, i)));
+        round_all(p, out, 1);
+    }
 }
 
 /* alpha acc + beta c. With integer sums, alpha acc is an integer; beta c is one when C
  * has integers. */
-static struct gt_range product_of(const struct pass *p, bool integer) {
-    const struct gt_epi_values *v = p->values;
-    const int32_t acc = p->e->type_acc, type_c = p->e->type_c;
-    const bool integer_sums = !gt_type_is_float((gemmtune_dtype)acc);
-    const struct gt_range alpha = loaded(p, v->alpha, 0, acc), sum = sum_of(p);
-    struct gt_range left = integer_sums ? multiply_integers(alpha, sum)
-                                        : rounded(p, gt_range_multiply(alpha, sum), 1, 0);
-    if (!integer)
-        left = real_of(p, left, acc);
-    if (v->beta >= 0 && v->beta <= 0)
-        return left;
-    const struct gt_range beta = loaded(p, v->beta, 0, acc), c = loaded(p, v->c, 0, type_c);
-    if (integer)
-        return apply_integer(GT_EPI_ADD, left, multiply_integers(beta, c));
-    const struct gt_range right =
-        rounded(p, gt_range_multiply(real_of(p, beta, acc), real_of(p, c, type_c)), 1, 0);
-    return rounded(p, gt_range_add(left, right), 1, 0);
+static void product_of(const struct pass *p, struct gt_epi_ranges *out, bool integer) {
+    struct gt_epi_ranges beta, c;
+    scaled_sum(p, out, integer);
+    if (p->block->beta >= 0 && p->block->beta <= 0)
+        return;
+    load_as(p, &beta, GT_EPI_BETA, 0, integer);
+    load_as(p, &c, GT_EPI_C, 0, integer);
+    if (integer) {
+        EACH(p, &c, multiply_integers(get(&beta, i), get(&c, i)));
+        EACH(p, out, apply_integer(GT_EPI_ADD, get(out, i), get(&c, i)));
+    } else {
+        EACH(p, &c, gt_range_multiply(get(&beta, i), get(&c, i)));
+        round_all(p, &c, 1);
+        EACH(p, out, gt_range_add(get(out, i), get(&c, i)));
+        round_all(p, out, 1);
+    }
 }
 
-static struct gt_range eval_leaf(const struct pass *p, const struct gt_epi_node *node) {
-    const struct gt_epi_values *v = p->values;
-    const struct gt_epilogue *e = p->e;
+static void eval_leaf(struct pass *p, struct gt_epi_ranges *out,
+                      const struct gt_epi_node *node) {
     const bool integer = node->kind == GT_EPI_INT;
-    struct gt_range x = gt_range_point(node->number);
-    int32_t type = e->type_acc;
     switch (node->op) {
     case GT_EPI_LOCAL:
-        return p->range[e->statement[node->arg[0]].root];
+        *out = p->range[p->e->statement[node->arg[0]].root];
+        break;
     case GT_EPI_X:
-        return product_of(p, integer);
+        product_of(p, out, integer);
+        break;
     case GT_EPI_NUMBER:
-        return integer ? x : as_real(p, x);
-    case GT_EPI_ACC:
-        x = sum_of(p);
-        break;
-    case GT_EPI_C:
-        type = e->type_c;
-        x = loaded(p, v->c, 0, type);
-        break;
-    case GT_EPI_OPERAND:
-        type = e->operand[node->arg[0]].type;
-        x = loaded(p, v->operand[node->arg[0]], 0, type);
+        EACH(p, out, gt_range_point(node->number));
+        if (!integer)
+            all_as_real(p, out);
         break;
     default:
-        x = loaded(p, node->op == GT_EPI_ALPHA ? v->alpha : v->beta, 0, type);
+        load_as(p, out, (enum gt_epi_op_id)node->op, node->arg[0], integer);
     }
-    return integer ? x : real_of(p, x, type);
 }
 
-static struct gt_range eval_cast(const struct pass *p, const struct gt_epi_node *node) {
+/* ---- nodes ----------------------------------------------------------------- */
+
+/* Operand i of a node of this kind. One that becomes REAL is written to `room`. */
+static const struct gt_epi_ranges *operand_of(struct gt_epi_ranges *room,
+                                              const struct pass *p,
+                                              const struct gt_epi_node *node, int i,
+                                              enum gt_epi_kind kind) {
+    const int at = node->arg[i];
+    if (p->e->node[at].kind != GT_EPI_INT || kind != GT_EPI_REAL)
+        return &p->range[at];
+    *room = p->range[at];
+    all_as_real(p, room);
+    return room;
+}
+
+static void eval_cast(struct pass *p, struct gt_epi_ranges *out,
+                      const struct gt_epi_node *node) {
     const gemmtune_dtype type = (gemmtune_dtype)node->arg[1];
-    struct gt_range x = p->range[node->arg[0]];
-    if (gt_type_is_float(type))
-        x = operand_of(p, node, 0);
-    x = gt_range_convert(x, type, true);
-    return node->kind == GT_EPI_REAL && !gt_type_is_float(type) ? as_real(p, x) : x;
+    const struct gt_conversion to = gt_conversion_to(type, true);
+    const enum gt_epi_kind from = gt_type_is_float(type) ? node->kind : GT_EPI_INT;
+    struct gt_epi_ranges room;
+    const struct gt_epi_ranges *x = operand_of(&room, p, node, 0, from);
+    EACH(p, out, gt_range_convert(get(x, i), &to));
+    if (node->kind == GT_EPI_REAL && !gt_type_is_float(type))
+        all_as_real(p, out);
 }
 
-static struct gt_range eval_select(const struct pass *p, const struct gt_epi_node *node) {
-    const struct gt_range condition = p->range[node->arg[0]];
-    const struct gt_range yes = operand_of(p, node, 1), no = operand_of(p, node, 2);
+static struct gt_range selected(struct gt_range condition, struct gt_range yes,
+                                struct gt_range no) {
     if (condition.low > 0)
         return yes;
     return condition.high < 1 ? no : gt_range_join(yes, no);
 }
 
-/* Operands of a comparison are INT only when both are. */
-static struct gt_range eval_comparison(const struct pass *p,
-                                       const struct gt_epi_node *node) {
-    const struct gt_epi_node *left = &p->e->node[node->arg[0]];
-    const struct gt_epi_node *right = &p->e->node[node->arg[1]];
-    struct gt_epi_node as = *node;
-    as.kind =
-        left->kind == GT_EPI_INT && right->kind == GT_EPI_INT ? GT_EPI_INT : GT_EPI_REAL;
-    return compare((enum gt_epi_op_id)node->op, operand_of(p, &as, 0),
-                   operand_of(p, &as, 1));
+static void eval_select(struct pass *p, struct gt_epi_ranges *out,
+                        const struct gt_epi_node *node) {
+    struct gt_epi_ranges room[2];
+    const struct gt_epi_ranges *condition = &p->range[node->arg[0]];
+    const struct gt_epi_ranges *yes = operand_of(&room[0], p, node, 1, node->kind);
+    const struct gt_epi_ranges *no = operand_of(&room[1], p, node, 2, node->kind);
+    EACH(p, out, selected(get(condition, i), get(yes, i), get(no, i)));
 }
 
-static struct gt_range eval_node(const struct pass *p, const struct gt_epi_node *node) {
+/* Operands of a comparison are INT only when both are. */
+static void eval_comparison(struct pass *p, struct gt_epi_ranges *out,
+                            const struct gt_epi_node *node) {
     const enum gt_epi_op_id op = (enum gt_epi_op_id)node->op;
-    if (gt_epi_ops[op].args == 0)
-        return eval_leaf(p, node);
-    if (op == GT_EPI_CAST)
-        return eval_cast(p, node);
-    if (op == GT_EPI_SELECT)
-        return eval_select(p, node);
-    if (gt_epi_ops[op].rule == GT_EPI_IS_TRUTH)
-        return eval_comparison(p, node);
-    const struct gt_range x = operand_of(p, node, 0);
-    const struct gt_range y = gt_epi_ops[op].args > 1 ? operand_of(p, node, 1) : x;
-    if (node->kind == GT_EPI_INT)
-        return apply_integer(op, x, y);
-    return rounded_result(p, op, apply_real(op, x, y), x);
+    const bool integers = p->e->node[node->arg[0]].kind == GT_EPI_INT &&
+                          p->e->node[node->arg[1]].kind == GT_EPI_INT;
+    const enum gt_epi_kind kind = integers ? GT_EPI_INT : GT_EPI_REAL;
+    struct gt_epi_ranges room[2];
+    const struct gt_epi_ranges *x = operand_of(&room[0], p, node, 0, kind);
+    const struct gt_epi_ranges *y = operand_of(&room[1], p, node, 1, kind);
+    EACH(p, out, compare(op, get(x, i), get(y, i)));
+}
+
+static void eval_arithmetic(struct pass *p, struct gt_epi_ranges *out,
+                            const struct gt_epi_node *node) {
+    const enum gt_epi_op_id op = (enum gt_epi_op_id)node->op;
+    struct gt_epi_ranges room[2];
+    const struct gt_epi_ranges *x = operand_of(&room[0], p, node, 0, node->kind), *y = x;
+    if (gt_epi_ops[op].args > 1)
+        y = operand_of(&room[1], p, node, 1, node->kind);
+    if (node->kind == GT_EPI_INT) {
+        EACH(p, out, apply_integer(op, get(x, i), get(y, i)));
+    } else {
+        apply_real(p, out, op, x, y);
+        round_results(p, out, op, x);
+    }
+}
+
+static void eval_node(struct pass *p, struct gt_epi_ranges *out,
+                      const struct gt_epi_node *node) {
+    const struct gt_epi_op *op = &gt_epi_ops[node->op];
+    if (op->args == 0)
+        eval_leaf(p, out, node);
+    else if (node->op == GT_EPI_CAST)
+        eval_cast(p, out, node);
+    else if (node->op == GT_EPI_SELECT)
+        eval_select(p, out, node);
+    else if (op->rule == GT_EPI_IS_TRUTH)
+        eval_comparison(p, out, node);
+    else
+        eval_arithmetic(p, out, node);
 }
 
 /* ---- the whole ------------------------------------------------------------- */
 
 /* A device may flush a subnormal f32 or f64 that it stores, as in its arithmetic. */
-static struct gt_range stored(struct gt_range x, gemmtune_dtype type) {
-    const struct gt_range element = gt_range_convert(x, type, false);
+static inline struct gt_range flushed(struct gt_range x, double least) {
+    const bool small = (x.low < least) & (x.high > -least);
+    return (struct gt_range){small ? gt_range_lesser(x.low, 0) : x.low,
+                             small ? gt_range_greater(x.high, 0) : x.high, x.nan};
+}
+
+/* The elements of `type` that x is stored as. */
+static void store(const struct pass *p, struct gt_epi_ranges *out,
+                  const struct gt_epi_ranges *x, gemmtune_dtype type) {
     const double least = gt_type_size(type) < sizeof(float) ? 0 : gt_type_least(type);
-    return element.low < least && element.high > -least
-               ? gt_range_join(element, (struct gt_range){0, 0, element.nan})
-               : element;
+    const struct gt_conversion to = gt_conversion_to(type, false);
+    if (to.integer)
+        EACH(p, out, gt_range_to_integer(get(x, i), &to));
+    else
+        EACH(p, out, flushed(gt_range_to_float(get(x, i), &to), least));
 }
 
 /* Evaluates all nodes, each exactly or as a kernel may round it. */
 static void run(struct pass *p, const struct gt_epilogue *e,
-                const struct gt_epi_values *values, bool exact) {
+                const struct gt_epi_block *block, int count, bool exact) {
     p->e = e;
-    p->values = values;
+    p->block = block;
+    p->count = count;
     p->arithmetic = gt_arithmetic_of(gt_epilogue_real(e));
-    p->arithmetic.exact = exact;
+    p->grid = gt_grid_of(gt_epilogue_real(e));
     p->brief = gt_epilogue_is_brief(e);
+    p->exact = exact;
     for (int i = 0; i < e->nodes; i++)
-        p->range[i] = eval_node(p, &e->node[i]);
+        eval_node(p, &p->range[i], &e->node[i]);
 }
 
-void gt_epilogue_range(struct gt_range store[2], const struct gt_epilogue *e,
-                       const struct gt_epi_values *values) {
+void gt_epilogue_ranges(struct gt_epi_ranges out[2], const struct gt_epilogue *e,
+                        const struct gt_epi_block *block, int count) {
     const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
     struct pass p; /* large: only nodes that exist are written */
-    run(&p, e, values, false);
-    for (int i = 0; i < 2 && output[i] >= 0; i++)
-        store[i] = stored(p.range[e->statement[output[i]].root], (gemmtune_dtype)type[i]);
+    run(&p, e, block, count, false);
+    for (int k = 0; k < 2 && output[k] >= 0; k++)
+        store(&p, &out[k], &p.range[e->statement[output[k]].root], (gemmtune_dtype)type[k]);
 }
 
 void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
                       const struct gt_epi_values *values) {
     const int32_t output[] = {e->d, e->d2};
-    struct gt_range store[2] = {{0, 0, false}, {0, 0, false}};
+    struct gt_epi_block one;
+    struct gt_epi_ranges right[2];
     struct pass p;
-    run(&p, e, values, true);
-    gt_epilogue_range(store, e, values);
-    for (int i = 0; i < 2 && output[i] >= 0; i++) {
-        const struct gt_range x = p.range[e->statement[output[i]].root];
-        out[i].value = gt_range_is_point(x) ? x.low : NAN;
-        out[i].store = store[i];
+    one.alpha = values->alpha;
+    one.beta = values->beta;
+    one.acc[0] = values->acc;
+    one.acc_error[0] = values->acc_error;
+    one.c[0] = values->c;
+    for (int i = 0; i < e->operands; i++)
+        one.operand[i][0] = values->operand[i];
+    run(&p, e, &one, 1, true);
+    gt_epilogue_ranges(right, e, &one, 1);
+    for (int k = 0; k < 2 && output[k] >= 0; k++) {
+        const struct gt_range x = get(&p.range[e->statement[output[k]].root], 0);
+        out[k].value = gt_range_is_point(x) ? x.low : NAN;
+        out[k].store = get(&right[k], 0);
     }
 }

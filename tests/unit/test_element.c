@@ -114,6 +114,41 @@ static void test_past_the_largest(void **state) {
     assert_true(isnan(gt_element_round(GEMMTUNE_BF16, NAN)));
 }
 
+/* The host's own conversion to f32 is the judge: numbers of every size, and the middle
+ * between neighbours. */
+static void test_grid_of_f32_is_that_of_the_host(void **state) {
+    const struct gt_grid grid = gt_grid_of(GEMMTUNE_F32);
+    (void)state;
+    for (int exponent = -160; exponent < 130; exponent++)
+        for (int i = 0; i < 64; i++) {
+            const double value = ldexp(1 + i / 64.0 + i % 3 * 0x1p-24, exponent);
+            assert_true(gt_grid_round(&grid, value) == (double)(float)value);
+            assert_true(gt_grid_round(&grid, -value) == (double)(float)-value);
+        }
+    assert_true(isinf(gt_grid_round(&grid, 1e300)));
+    assert_true(isnan(gt_grid_round(&grid, NAN)));
+    assert_true(signbit(gt_grid_round(&grid, -0.0)));
+}
+
+static void test_elements_one_after_another(void **state) {
+    static const double value[] = {1, -0.5, 0, 3, -2, 100, 96, 7};
+    enum { COUNT = sizeof value / sizeof *value };
+    (void)state;
+    for (size_t i = 0; i < TYPES; i++) {
+        const size_t size = gt_type_size(all[i]);
+        char together[COUNT * sizeof(double)];
+        double back[COUNT];
+        gt_elements_put(together, all[i], value, COUNT);
+        gt_elements_get(back, together, all[i], COUNT);
+        for (int k = 0; k < COUNT; k++) {
+            char single[sizeof(double)];
+            gt_element_put(single, all[i], value[k]);
+            assert_memory_equal(together + (size_t)k * size, single, size);
+            assert_true(back[k] == gt_element_round(all[i], value[k]));
+        }
+    }
+}
+
 /* The generator's values are elements: nothing is rounded when they are stored. */
 static void test_data_are_elements(void **state) {
     (void)state;
@@ -189,6 +224,8 @@ int main(void) {
         cmocka_unit_test(test_every_narrow_word_comes_back),
         cmocka_unit_test(test_rounds_to_nearest_even),
         cmocka_unit_test(test_past_the_largest),
+        cmocka_unit_test(test_grid_of_f32_is_that_of_the_host),
+        cmocka_unit_test(test_elements_one_after_another),
         cmocka_unit_test(test_data_are_elements),
         cmocka_unit_test(test_fill_keeps_to_the_elements),
         cmocka_unit_test(test_sums_that_are_exact),

@@ -334,9 +334,72 @@ static void test_ranges_hold_every_kernel(void **state) {
     assert_true(narrow > tried / 4);
 }
 
+/* ---- blocks ---- */
+
+static bool same_number(double x, double y) {
+    return (isnan(x) && isnan(y)) || (x >= y && x <= y);
+}
+
+/* Element i of a block has the range that it has alone. */
+static void compare_element(const struct gt_epilogue *e, const struct gt_epi_block *block,
+                            const struct gt_epi_ranges found[2], int i, const char *text) {
+    double operand[GT_EPILOGUE_OPERANDS_MAX];
+    struct gt_epi_result alone[2];
+    for (int k = 0; k < e->operands; k++)
+        operand[k] = block->operand[k][i];
+    const struct gt_epi_values values = {.acc = block->acc[i],
+                                         .acc_error = block->acc_error[i],
+                                         .c = block->c[i],
+                                         .alpha = block->alpha,
+                                         .beta = block->beta,
+                                         .operand = operand};
+    gt_epilogue_eval(alone, e, &values);
+    for (int k = 0; k < (e->d2 >= 0 ? 2 : 1); k++) {
+        const struct gt_range one = alone[k].store;
+        if (!same_number(found[k].low[i], one.low) ||
+            !same_number(found[k].high[i], one.high) || (found[k].nan[i] > 0) != one.nan)
+            fail_msg("%s: element %d of a block has [%.17g, %.17g], alone [%.17g, %.17g]",
+                     text, i, found[k].low[i], found[k].high[i], one.low, one.high);
+    }
+}
+
+static void test_a_block_has_the_ranges_of_its_elements(void **state) {
+    static const gemmtune_dtype types[][2] = {
+        {F32, F32}, {BF16, F32}, {F64, F64}, {I32, I32}, {BF16, I32}, {GEMMTUNE_E4M3, F32}};
+    struct random_text r = {.seed = 5};
+    int compared_elements = 0;
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct gt_epilogue e;
+        struct gt_epi_block block;
+        struct gt_epi_ranges found[2];
+        const gemmtune_dtype *type = types[round % 6];
+        const int count = 1 + round % GT_EPI_BLOCK;
+        write_random_epilogue(&r, 1 + round % 4);
+        if (gt_epilogue_parse(&e, r.text, type[0], type[1], NULL) != GEMMTUNE_OK)
+            continue;
+        for (int i = 0; i < count; i++) {
+            double operand[GT_EPILOGUE_OPERANDS_MAX];
+            const struct gt_epi_values v = random_values(operand, &e, &r.seed);
+            block.alpha = v.alpha; /* those of the last element serve all */
+            block.beta = v.beta;
+            block.acc[i] = v.acc;
+            block.acc_error[i] = v.acc_error;
+            block.c[i] = v.c;
+            for (int k = 0; k < e.operands; k++)
+                block.operand[k][i] = operand[k];
+        }
+        gt_epilogue_ranges(found, &e, &block, count);
+        for (int i = 0; i < count; i++, compared_elements++)
+            compare_element(&e, &block, found, i, r.text);
+    }
+    assert_true(compared_elements > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ranges_hold_every_kernel),
+        cmocka_unit_test(test_a_block_has_the_ranges_of_its_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,7 @@ struct gt_fused {
         void *mem, *view, *copy; /* the copy shows whether a kernel has changed mem */
         int64_t bytes;           /* of mem, with guards */
         uint64_t seed;
+        char *data; /* mem on the host, until the ranges are made */
     } operand[GT_EPILOGUE_OPERANDS_MAX];
     struct gt_ranged out[2]; /* C and, when there is one, d2 */
     struct gt_ranged

@@ -77,19 +77,18 @@ static gt_status make_operand(struct gt_case *t, struct gt_fused_operand *o,
                               struct gt_err *err) {
     const struct gt_rig_ops *ops = ops_of(t);
     struct gt_rig *rig = t->checker->rig;
-    char *data = operand_data(o, t->spec.mode);
-    gt_status status =
-        data != NULL ? ops->alloc(&o->mem, rig, o->bytes, err)
-                     : gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an epilogue's operand");
+    o->data = operand_data(o, t->spec.mode);
+    gt_status status = o->data != NULL ? ops->alloc(&o->mem, rig, o->bytes, err)
+                                       : gt_fail(err, GEMMTUNE_ENOMEM,
+                                                 "no memory for an epilogue's operand");
     if (status == GEMMTUNE_OK)
         status = ops->alloc(&o->copy, rig, o->bytes, err);
     if (status == GEMMTUNE_OK)
-        status = ops->write(rig, o->mem, 0, data, o->bytes, err);
+        status = ops->write(rig, o->mem, 0, o->data, o->bytes, err);
     if (status == GEMMTUNE_OK)
-        status = ops->write(rig, o->copy, 0, data, o->bytes, err);
+        status = ops->write(rig, o->copy, 0, o->data, o->bytes, err);
     if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
-    free(data);
     return status;
 }
 
@@ -190,6 +189,7 @@ void gt_fused_destroy(struct gt_case *t) {
     for (int i = 0; i < f->epilogue->operands; i++) {
         release(t, f->operand[i].mem, f->operand[i].view);
         release(t, f->operand[i].copy, NULL);
+        free(f->operand[i].data);
     }
     for (int i = 0; i < 2; i++) {
         release(t, f->out[i].low, NULL);

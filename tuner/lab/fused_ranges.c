@@ -6,7 +6,6 @@
  * compared with them on the device.
  */
 #include "core/epilogue_range.h"
-#include "core/mix.h"
 #include "tuner/base/parallel.h"
 #include "tuner/lab/check_internal.h"
 
@@ -23,143 +22,146 @@ struct making {
     const struct gt_case *t;
     int64_t first_row; /* of the slab; rows of all matrices of C are counted */
     char *acc, *size, *low[RANGES], *high[RANGES];
-    struct judged *seen; /* SEEN_MAX for each thread; NULL: each element is judged */
 };
 
 static const struct gt_ranged *range_at(const struct gt_fused *f, int i) {
     return i == ROUNDED ? &f->rounded : &f->out[i];
 }
 
-/* Where NaN is right as well, low and high are exchanged. They must differ then, so a
- * single number gets the range from 0 to it. */
-static void put_range(char *low, char *high, gemmtune_dtype type, struct gt_range x) {
-    if (x.nan && x.low >= x.high) {
-        x.low = fmin(x.low, 0);
-        x.high = x.high > 0 ? x.high : x.low < 0 ? 0 : gt_type_least(type);
-    }
-    gt_element_put(low, type, x.nan ? x.high : x.low);
-    gt_element_put(high, type, x.nan ? x.low : x.high);
-}
+/* ---- the numbers of a block of elements ---- */
 
-/* The value of an operand at row i of all products, column j, product or group z. */
-static double operand_value(const struct gt_case *t, int which, int64_t z, int64_t i,
-                            int64_t j) {
-    const struct gt_fused_operand *o = &t->fused->operand[which];
-    const int32_t shape = t->fused->epilogue->operand[which].shape;
-    const struct gt_epi_place at = gt_epi_place_of(shape, i, j, z);
-    return gt_stack_value(&o->stored, o->seed, 0, at.row, at.column, t->spec.mode);
-}
-
-/* The error of a sum that is rounded to C's type. */
-static double rounding_loss(const struct gt_case *t, const struct gt_epi_values *v) {
-    const gemmtune_dtype type = t->spec.problem.type_c;
-    const double x = v->alpha * v->acc + (v->beta != 0 ? v->beta * v->c : 0);
-    const double most = fabs(x) + fabs(v->alpha) * v->acc_error;
-    return v->alpha == 0
-               ? 0
-               : gt_type_unit(type) * fmax(most, gt_type_least(type)) / fabs(v->alpha);
-}
-
-static void store_range(struct making *m, int range, size_t at, struct gt_range x) {
-    const gemmtune_dtype type = range_at(m->t->fused, range)->type;
-    const size_t place = at * gt_type_size(type);
-    if (m->low[range] != NULL)
-        put_range(m->low[range] + place, m->high[range] + place, type, x);
-}
-
-/* The numbers of an element, and its ranges. */
-struct judged {
-    double operand[GT_EPILOGUE_OPERANDS_MAX];
-    struct gt_epi_values values; /* its operands are those above; NULL: not judged yet */
-    struct gt_range out[RANGES];
+/* Elements of one row: number `at` and following ones of a block, (row, column) and
+ * following ones of C's matrices. Their rows count as they lie in memory. */
+struct stretch {
+    int at, count;
+    int64_t row, column;
+    int64_t product; /* or group, that has the row */
 };
 
-/* i counts the rows of C's matrices as they lie in memory, z is the row's product or group;
- * the element is number `at` of its slab. Operands have their rows in the order of
- * products. */
-static void read_element(struct judged *x, const struct making *m, struct gt_bound bound,
-                         size_t at, int64_t z, int64_t i, int64_t j) {
-    const struct gt_case *t = m->t;
-    const int64_t rows = t->spec.problem.m;
-    const int64_t row = gt_problem_outputs(&t->asked) > 1 ? z * rows + i % rows : i;
-    const gemmtune_dtype wide = t->checker->wide;
-    const size_t bytes = gt_type_size(wide);
-    for (int k = 0; k < t->fused->epilogue->operands; k++)
-        x->operand[k] = operand_value(t, k, z, row, j);
-    const double acc = gt_element_get(m->acc + at * bytes, wide);
-    const double error = bound.sum * gt_element_get(m->size + at * bytes, wide) +
-                         gt_type_unit(wide) * fabs(acc);
-    x->values = (struct gt_epi_values){
-        .acc = acc,
-        .acc_error = gt_case_is_exact(t) ? 0 : error,
-        .c = gt_case_reads_c(t) ? gt_case_old(t, i / rows, i % rows, j) : 0,
-        .alpha = t->spec.alpha,
-        .beta = t->spec.beta,
-        .operand = x->operand,
-    };
+/* The values of an operand: one after another along a row, or one for the whole stretch.
+ * Operands have their rows in the order of products. */
+static void read_operand(double *value, const struct gt_case *t, int which,
+                         const struct stretch *s) {
+    const struct gt_fused_operand *o = &t->fused->operand[which];
+    const int32_t shape = t->fused->epilogue->operand[which].shape;
+    const int64_t rows = t->spec.problem.m, z = s->product;
+    const int64_t row =
+        gt_problem_outputs(&t->asked) > 1 ? z * rows + s->row % rows : s->row;
+    const struct gt_epi_place at = gt_epi_place_of(shape, row, s->column, z);
+    const bool along = at.column != gt_epi_place_of(shape, row, s->column + 1, z).column;
+    const int64_t element = at.row * o->stored.ld + at.column;
+    const char *from = o->data + GT_GUARD + (size_t)element * gt_type_size(o->stored.type);
+    gt_elements_get(value, from, o->stored.type, along ? s->count : 1);
+    for (int i = 1; i < s->count && !along; i++)
+        value[i] = value[0];
 }
 
-static void judge(struct judged *x, const struct making *m) {
+static void read_stretch(struct gt_epi_block *block, const struct gt_case *t,
+                         const struct stretch *s) {
+    const int64_t rows = t->spec.problem.m;
+    for (int k = 0; k < t->fused->epilogue->operands; k++)
+        read_operand(&block->operand[k][s->at], t, k, s);
+    if (!gt_case_reads_c(t))
+        return;
+    for (int i = 0; i < s->count; i++)
+        block->c[s->at + i] = gt_case_old(t, s->row / rows, s->row % rows, s->column + i);
+}
+
+/* The sums of a block and their errors. `first` counts the elements of the slab. */
+static void read_sums(struct gt_epi_block *block, const struct making *m, int64_t first,
+                      int count) {
+    const gemmtune_dtype wide = m->t->checker->wide;
+    const size_t from = (size_t)first * gt_type_size(wide);
+    const double bound = gt_bound_of(m->t).sum, unit = gt_type_unit(wide);
+    const bool exact = gt_case_is_exact(m->t);
+    double size[GT_EPI_BLOCK];
+    gt_elements_get(block->acc, m->acc + from, wide, count);
+    gt_elements_get(size, m->size + from, wide, count);
+    for (int i = 0; i < count; i++)
+        block->acc_error[i] = exact ? 0 : bound * size[i] + unit * fabs(block->acc[i]);
+}
+
+static void read_block(struct gt_epi_block *block, const struct making *m, int64_t first,
+                       int count) {
+    const int64_t n = m->t->spec.problem.n;
+    struct stretch s = {.at = 0};
+    read_sums(block, m, first, count);
+    for (; s.at < count; s.at += s.count) {
+        const int64_t left = n - (first + s.at) % n;
+        s.row = m->first_row + (first + s.at) / n;
+        s.column = (first + s.at) % n;
+        s.count = left < count - s.at ? (int)left : count - s.at;
+        s.product = gt_case_product(m->t, s.row);
+        read_stretch(block, m->t, &s);
+    }
+}
+
+/* Adds the error of sums that are rounded to C's type. */
+static void add_rounding(struct gt_epi_block *block, const struct gt_case *t, int count) {
+    const gemmtune_dtype type = t->spec.problem.type_c;
+    const double unit = gt_type_unit(type), least = gt_type_least(type);
+    const double alpha = fabs(block->alpha);
+    for (int i = 0; i < count && alpha > 0; i++) {
+        const double c = block->beta != 0 ? block->beta * block->c[i] : 0;
+        const double most =
+            fabs(block->alpha * block->acc[i] + c) + alpha * block->acc_error[i];
+        block->acc_error[i] += unit * fmax(most, least) / alpha;
+    }
+}
+
+/* ---- the ranges of a block ---- */
+
+/* Where NaN is right as well, low and high are exchanged. They must differ then, so a
+ * single number gets the range from 0 to it. */
+static void exchange(struct gt_epi_ranges *x, gemmtune_dtype type, int count) {
+    for (int i = 0; i < count; i++) {
+        double low = x->low[i], high = x->high[i];
+        if (x->nan[i] <= 0)
+            continue;
+        if (low >= high) {
+            low = fmin(low, 0);
+            high = high > 0 ? high : low < 0 ? 0 : gt_type_least(type);
+        }
+        x->low[i] = high;
+        x->high[i] = low;
+    }
+}
+
+static void write_ranges(struct making *m, int which, struct gt_epi_ranges *x,
+                         int64_t first, int count) {
+    const gemmtune_dtype type = range_at(m->t->fused, which)->type;
+    const size_t to = (size_t)first * gt_type_size(type);
+    if (m->low[which] == NULL)
+        return;
+    exchange(x, type, count);
+    gt_elements_put(m->low[which] + to, type, x->low, count);
+    gt_elements_put(m->high[which] + to, type, x->high, count);
+}
+
+static void make_block(struct making *m, struct gt_epi_block *block, int64_t first,
+                       int count) {
     const struct gt_epilogue *e = m->t->fused->epilogue;
-    struct gt_range out[2];
-    gt_epilogue_range(x->out, e, &x->values);
+    struct gt_epi_ranges out[2];
+    read_block(block, m, first, count);
+    gt_epilogue_ranges(out, e, block, count);
+    for (int i = 0; i < 2; i++)
+        write_ranges(m, i, &out[i], first, count);
     if (m->low[ROUNDED] == NULL)
         return;
-    struct gt_epi_values values = x->values;
-    values.acc_error += rounding_loss(m->t, &values);
-    gt_epilogue_range(out, e, &values);
-    x->out[ROUNDED] = out[0];
+    add_rounding(block, m->t, count);
+    gt_epilogue_ranges(out, e, block, count);
+    write_ranges(m, ROUNDED, &out[0], first, count);
 }
 
-/* Elements that were judged before. An exact case has small integers, so many of its
- * elements have the same numbers. */
-enum { SEEN_MAX = 1 << 12 };
-
-static bool is_same(const struct judged *x, const struct judged *y, int operands) {
-    return memcmp(&x->values.acc, &y->values.acc, sizeof x->values.acc) == 0 &&
-           memcmp(&x->values.c, &y->values.c, sizeof x->values.c) == 0 &&
-           memcmp(x->operand, y->operand, (size_t)operands * sizeof *x->operand) == 0;
-}
-
-/* The place of an element among those seen. Numbers with the same integer part share one.
- */
-static size_t place_of(const struct judged *x, int operands) {
-    uint64_t hash = gt_mix((uint64_t)(int64_t)x->values.acc * GT_MIX_STEP +
-                           (uint64_t)(int64_t)x->values.c);
-    for (int k = 0; k < operands; k++)
-        hash = hash * GT_MIX_STEP + (uint64_t)(int64_t)x->operand[k];
-    return (size_t)(gt_mix(hash) % SEEN_MAX);
-}
-
-/* Judges an element, or takes the ranges of an equal one. `seen` may be NULL. */
-static void judge_again(struct judged *x, struct judged *seen, const struct making *m) {
-    const int operands = m->t->fused->epilogue->operands;
-    struct judged *old = seen != NULL ? &seen[place_of(x, operands)] : NULL;
-    if (old != NULL && old->values.operand != NULL && is_same(old, x, operands)) {
-        memcpy(x->out, old->out, sizeof x->out);
-        return;
-    }
-    judge(x, m);
-    if (old != NULL)
-        *old = *x;
-}
-
+/* Blocks go on from row to row, so that short rows make full blocks. */
 static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     struct making *m = user;
-    const struct gt_bound bound = gt_bound_of(m->t);
     const int64_t n = m->t->spec.problem.n;
-    struct judged x;
-    memset(&x, 0, sizeof x);
-    struct judged *seen = m->seen != NULL ? &m->seen[(size_t)thread * SEEN_MAX] : NULL;
-    for (int64_t i = first; i < end; i++) {
-        const int64_t row = m->first_row + i, z = gt_case_product(m->t, row);
-        for (int64_t j = 0; j < n; j++) {
-            const size_t at = (size_t)(i * n + j);
-            read_element(&x, m, bound, at, z, row, j);
-            judge_again(&x, seen, m);
-            for (int k = 0; k < RANGES; k++)
-                store_range(m, k, at, x.out[k]);
-        }
+    struct gt_epi_block block = {.alpha = m->t->spec.alpha, .beta = m->t->spec.beta};
+    (void)thread;
+    for (int64_t at = first * n; at < end * n; at += GT_EPI_BLOCK) {
+        const int64_t left = end * n - at;
+        make_block(m, &block, at, left < GT_EPI_BLOCK ? (int)left : GT_EPI_BLOCK);
     }
 }
 
@@ -188,8 +190,6 @@ static gt_status make_room(struct making *m, int64_t rows, struct gt_err *err) {
         m->high[i] = malloc(elements * gt_type_size(range->type));
         room = room && m->low[i] != NULL && m->high[i] != NULL;
     }
-    if (gt_case_is_exact(t)) /* without it, all elements are judged */
-        m->seen = calloc((size_t)gt_parallel_threads() * SEEN_MAX, sizeof *m->seen);
     return room ? GEMMTUNE_OK
                 : gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the ranges of a case");
 }
@@ -197,7 +197,6 @@ static gt_status make_room(struct making *m, int64_t rows, struct gt_err *err) {
 static void release_room(struct making *m) {
     free(m->acc);
     free(m->size);
-    free(m->seen);
     for (int i = 0; i < RANGES; i++) {
         free(m->low[i]);
         free(m->high[i]);
@@ -261,5 +260,9 @@ gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err) {
     gt_checker_release(t->checker, t->r);
     gt_checker_release(t->checker, t->s);
     t->r = t->s = NULL;
+    for (int i = 0; i < t->fused->epilogue->operands; i++) {
+        free(t->fused->operand[i].data);
+        t->fused->operand[i].data = NULL;
+    }
     return status;
 }
