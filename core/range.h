@@ -45,8 +45,9 @@ static inline double gt_range_greater(double x, double y) {
     return x > y ? x : y;
 }
 
-/* isinf of the library looks at the bits in memory. */
-static inline bool gt_range_infinite(double x) {
+/* isinf of the library looks at the bits in memory. Here and below conditions are int, so
+ * that | and & of calls are meant as such. */
+static inline int gt_range_infinite(double x) {
     return fabs(x) > DBL_MAX;
 }
 
@@ -108,11 +109,11 @@ static inline struct gt_range gt_range_of_ends(double a, double b, double c, dou
         gt_range_greater(gt_range_greater(a, b), gt_range_greater(c, d)), nan};
 }
 
-static inline bool gt_range_holds_zero(struct gt_range x) {
+static inline int gt_range_holds_zero(struct gt_range x) {
     return (x.low <= 0) & (x.high >= 0);
 }
 
-static inline bool gt_range_holds_infinity(struct gt_range x) {
+static inline int gt_range_holds_infinity(struct gt_range x) {
     return gt_range_infinite(x.low) | gt_range_infinite(x.high);
 }
 
