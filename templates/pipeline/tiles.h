@@ -3,7 +3,15 @@
  * tiles.h - products of pipeline by mma.sync: a warp computes a tile.
  */
 #if GT_ENGINE
-enum { SUMS = TM * TN / 32, STEP = DOUBLE ? 8 : 16 /* k of an instruction */ };
+enum {
+    SUMS = TM * TN / 32, STEP = DOUBLE ? 8 : 16, /* k of an instruction */
+    /* Lines of 31, 33, 63 .. elements of 16 bits: with neighbouring k's in the lanes of a
+     * row, four lanes would read each bank. */
+    SPREAD = !DOUBLE && !MATRIX_A && !MATRIX_B &&
+             (LINE_A + 1) % 32 <= 2 && (LINE_B + 1) % 32 <= 2 && LINE_A % 32 && LINE_B % 32,
+    /* The end of the k's that instructions have. */
+    DEPTH = !SPREAD || DEEP % 32 == 0 ? DEEP : DEEP / 32 * 32 + (DEEP % 32 > 4 ? 32 : 16)
+};
 
 /* The part of a warp: its product in the group, and the corner of its tile. */
 struct part {
@@ -62,6 +70,14 @@ typedef gt_ab fragment[4];
 typedef unsigned fragment[4];
 #define MULTIPLY_ADD gt_mma
 
+/* The first k of a lane's pair: half h of the instruction whose k begins at `deep`, lane t
+ * of four. With SPREAD the lanes of two instructions share 32 k's: lane t has number 8 t to
+ * 8 t + 7. Sums of products do not depend on the order of k, as long as A and B have one. */
+GT_INLINE int k_of(int deep, int h, int t) {
+    return SPREAD ? deep / 32 * 32 + 8 * t + deep / 16 % 2 * 4 + 2 * h
+                  : deep + 8 * h + 2 * t;
+}
+
 /* Sets those k's of a fragment to 0 that are not among the `there` next ones of its lane,
  * whose pairs of k are 8 apart. */
 GT_INLINE void clear_rest(unsigned *f, int of_b, int there) {
@@ -98,7 +114,7 @@ GT_INLINE void clear_rest(unsigned *f, int of_b, int there) {
     GT_INLINE unsigned element_##operand(const gt_ab *run, int first, int line, int p) {   \
         const int l = GT_MIN(line, lines - 1);                                             \
         const int at = first + (along ? l : p) * LINE_##operand + (along ? p : l);         \
-        return p < DEEP ? run[PLACE_IN(operand, at)] : 0;                                  \
+        return p < DEEP ? run[at] : 0;                                                     \
     }                                                                                      \
     GT_INLINE void load_elements_##operand(unsigned *f, const gt_ab *run, int first,       \
                                            int line, int deep) {                           \
@@ -106,7 +122,7 @@ GT_INLINE void clear_rest(unsigned *f, int of_b, int there) {
         GT_UNROLL                                                                          \
         for (int i = 0; i < 4; i++) {                                                      \
             const int l = line + (of_b ? i / 2 : i % 2) * 8 + lane / 4;                    \
-            const int p = deep + (of_b ? i % 2 : i / 2) * 8 + lane % 4 * 2;                \
+            const int p = k_of(deep, of_b ? i % 2 : i / 2, lane % 4);                      \
             if (along && DEEP % 2 == 0)                                                    \
                 f[i] = p < DEEP ? gt_load_word(gt_shared_address(                          \
                                       run + first + GT_MIN(l, lines - 1) * DEEP + p))      \
@@ -130,7 +146,7 @@ LOAD_FRAGMENT(B, 1, ALONG_B, COLS)
 /* acc += the sums of the warp's tile. */
 GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
     GT_UNROLL_BY(4)
-    for (int p = 0; p < DEEP; p += STEP) {
+    for (int p = 0; p < DEPTH; p += STEP) {
         fragment x[TM / 16], y;
         GT_UNROLL
         for (int i = 0; i < TM / 16; i++)

@@ -145,6 +145,10 @@ mutant pipeline 'gt_i + product \* ROWS + row, gt_j' 'gt_i + row, gt_j' f16-nn-9
     "PRODUCTS=4 TM=3 TN=4 STAGES=3" "elements wrong"
 mutant pipeline 'const int left = there.*' 'const int left = 16;' f16-nn-21x20x36,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1" "elements wrong"
+mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-nt-33x20x31,batch=9 \
+    "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2" "elements wrong"
+mutant pipeline '32 + 8 \* t' '32 + 4 * t' f16-nt-33x20x31,batch=9 \
+    "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2" "elements wrong"
 mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \
     "PRODUCTS=1 TM=3 TN=4 STAGES=2 SLICES=2 PAD=1" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.

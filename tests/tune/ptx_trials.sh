@@ -133,6 +133,11 @@ trial pipeline f32-nn-3x5x511,batch=1100,pointers,align=16 "$turns BULK=0"
 # within a piece, and an operand with padding of its own.
 trial pipeline f16-nn-21x20x36,batch=9 "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1"
 trial pipeline bf16-tt-9x7x23,batch=5,lda=10 "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3 PAD=1"
+# Lines of 31, 33 and 65 elements: lanes share the k's of two instructions, of which the last block of k has one, one
+# and, in full blocks, both.
+trial pipeline f16-nn-33x31x65,batch=9 "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2"
+trial pipeline bf16-tt-31x20x33,batch=5,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
+trial pipeline f16-tn-31x33x64,batch=9 "ENGINE=1 PRODUCTS=2 TM=16 TN=48 STAGES=2"
 trial pipeline f64-nn-17x13x9,batch=7,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2 PAD=1"
 trial pipeline f64-nn-4x5x8,batch=9 "PRODUCTS=1 TM=4 TN=4 STAGES=2 PAD=1"
 trial pipeline f32-nt-9x11x13,batch=20,ldb=14 "PRODUCTS=1 TM=3 TN=4 STAGES=2 SLICES=2 PAD=1"
