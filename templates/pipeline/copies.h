@@ -62,16 +62,24 @@
     }
 #else
 /* FETCH_WHOLE defines a function that starts to copy a run of COUNT matrices to shared
- * memory. The function of FETCH copies any `count` matrices. */
+ * memory. The function of FETCH copies any `count` matrices.
+ * A run that begins `shift` elements into a piece is copied from that piece on. */
 #define FETCH_WHOLE(operand)                                                               \
-    GT_INLINE void fetch_whole_##operand(gt_ab *to, const gt_ab *from) {                   \
-        enum { PIECES = COUNT * ONE_##operand / VECTOR };                                  \
+    GT_INLINE void fetch_whole_##operand(gt_ab *to, const gt_ab *from, int shift) {        \
+        enum {                                                                             \
+            RUN = COUNT * ONE_##operand, EVEN = RUN % VECTOR == 0, PIECES = RUN / VECTOR,  \
+            MOST = EVEN ? PIECES : GT_CDIV(RUN + VECTOR - 1, VECTOR)                       \
+        };                                                                                 \
+        const int end = shift + RUN;                                                       \
         GT_UNROLL_BY(8)                                                                    \
-        for (int i = 0; i < GT_CDIV(PIECES, GT_THREADS); i++) {                            \
+        for (int i = 0; i < GT_CDIV(MOST, GT_THREADS); i++) {                              \
             const int e = GT_THREAD_X + i * GT_THREADS;                                    \
-            if (PIECES % GT_THREADS == 0 || e < PIECES)                                    \
+            if (EVEN ? PIECES % GT_THREADS == 0 || e < PIECES : e < end / VECTOR)          \
                 gt_copy_async(VECTOR, to + PLACE_IN(operand, e * VECTOR),                  \
-                              from + e * VECTOR);                                          \
+                              from - shift + e * VECTOR);                                  \
+            else if (!EVEN && e * VECTOR < end)                                            \
+                gt_copy_some(VECTOR, to + e * VECTOR, from - shift + e * VECTOR,           \
+                             end - e * VECTOR);                                            \
         }                                                                                  \
     }
 #define FETCH(operand)                                                                     \

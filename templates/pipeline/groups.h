@@ -19,6 +19,13 @@ GT_INLINE int count_of(gt_long group, int products) {
     return (int)GT_MAX(GT_MIN((gt_long)COUNT, products - group * COUNT), 0);
 }
 
+/* The elements ahead of a group's run in the piece of 16 bytes where it begins. Runs of
+ * whole pieces have none. In shared memory a run has the same place in a piece. */
+GT_INLINE int shift_of(int is_run, gt_long group, int one, int piece) {
+    const int run = COUNT * one % piece;
+    return run != 0 && is_run ? (int)(group % piece) * run % piece : 0;
+}
+
 #if GT_POINTERS
 /* Starts to copy pointer number GT_THREAD_X of the `count` ones at `from`. */
 GT_INLINE void copy_pointer(void *to, const void *from, int count) {
@@ -96,9 +103,30 @@ GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int cou
 #else
 #define FETCH_OPERAND(operand, place, from)                                                \
     if (from.whole && count == COUNT)                                                      \
-        fetch_whole_##operand(place, from.at);                                             \
+        fetch_whole_##operand(place, from.at, shift_##operand(from, group));               \
     else if (is_fetched(from, group))                                                      \
-        fetch_##operand(place, from, count);
+        fetch_##operand(place + shift_##operand(from, group), from, count);
+#endif
+
+/* The places of a group's runs in their first pieces. */
+GT_INLINE int shift_A(struct inputs a, gt_long group) {
+    return GT_POINTERS || GT_PAD ? 0 : shift_of(a.whole, group, ONE_A, VECTOR);
+}
+
+GT_INLINE int shift_B(struct inputs b, gt_long group) {
+    return GT_POINTERS || GT_PAD ? 0 : shift_of(b.whole, group, ONE_B, VECTOR);
+}
+
+#if GT_BULK && !OWN_MATRICES
+/* Starts to copy the run at `from`, which ends `end` elements after its first piece. A rest
+ * of less than a piece comes by a copy of its own. */
+GT_INLINE void load_run(gt_ab *to, const gt_ab *from, int shift, int end, int full) {
+    const int whole = end / VECTOR * VECTOR;
+    if (whole > 0)
+        load_bulk(to, from - shift, whole * sizeof(gt_ab), full);
+    if (whole < end)
+        gt_copy_some(VECTOR, to + whole, from - shift + whole, end - whole);
+}
 #endif
 
 /* Starts to copy a group to stage number `place`. Bulk copies arrive at `full`. */
@@ -117,11 +145,12 @@ GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long 
 #else
 #if GT_BULK
     if (is_whole(from, count)) {
-        enum { BYTES_A = COUNT * GT_BYTES_A, BYTES_B = COUNT * GT_BYTES_B };
+        const int to_a = shift_A(a, group), end_a = to_a + COUNT * ONE_A;
+        const int to_b = shift_B(b, group), end_b = to_b + COUNT * ONE_B;
         if (GT_THREAD_X == 0) {
-            gt_barrier_arrive_expecting(full, BYTES_A + BYTES_B);
-            load_bulk(stage, a.at, BYTES_A, full);
-            load_bulk(stage + GT_RUN_A, b.at, BYTES_B, full);
+            gt_barrier_arrive_expecting(full, (end_a / VECTOR + end_b / VECTOR) * 16);
+            load_run(stage, a.at, to_a, end_a, full);
+            load_run(stage + GT_RUN_A, b.at, to_b, end_b, full);
         }
     } else
 #endif
@@ -169,10 +198,20 @@ GT_INLINE void send(struct outputs c, int count) {
 #else
 #if GT_BULK
     if (count == COUNT && c.ld == COLS && c.stride == ONE_C) {
+        enum { RUN = COUNT * ONE_C, EVEN = RUN % VECTOR_C == 0 };
+        /* Pieces of which others have a part are left out. */
+        const int first = EVEN ? 0 : (VECTOR_C - c.shift) % VECTOR_C;
+        const int end = (c.shift + RUN) / VECTOR_C * VECTOR_C - c.shift;
+        const int last = EVEN ? RUN : GT_MAX(first, end);
+        const int e = GT_THREAD_X < first ? GT_THREAD_X : last + GT_THREAD_X - first;
         if (GT_THREAD_X == 0) {
-            store_bulk(c.at, c.gathered, COUNT * GT_BYTES_C);
+            if (EVEN || first < last)
+                store_bulk(c.at + first, c.gathered + first,
+                           (last - first) * (int)sizeof(gt_c));
             gt_bulk_stores_commit();
         }
+        if (!EVEN && e < RUN)
+            c.at[e] = c.gathered[e];
         return;
     }
 #endif

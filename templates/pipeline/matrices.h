@@ -50,6 +50,7 @@ struct outputs {
     gt_c *at;
 #endif
     gt_c *gathered;
+    int shift; /* elements that its first piece has ahead of it */
     gt_long ld, stride;
     gt_acc alpha, beta;
 };

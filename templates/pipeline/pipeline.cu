@@ -11,11 +11,13 @@
  *
  * Groups lie in a ring of STAGES stages of shared memory, packed as in global memory: a run
  * of matrices is copied in pieces of 16 bytes, whatever the sides of a matrix are. C is
- * gathered in shared memory and leaves as a run too. Padded rows are copied in pieces as
- * well, where rows and their distance are whole pieces; all others element by element. An
- * operand that all products share is copied once to each stage. Pointers are copied to
- * shared memory ahead of the matrices they lead to, so that no copy waits for one, but for
- * those of the first groups.
+ * gathered in shared memory and leaves as a run too. A run may begin and end within a
+ * piece: A and B come with the whole piece where theirs begin, and C leaves without the
+ * pieces of which neighbours have a part, whose elements are stored one by one. Padded rows
+ * are copied in pieces as well, where rows and their distance are whole pieces; all others
+ * element by element. An operand that all products share is copied once to each stage.
+ * Pointers are copied to shared memory ahead of the matrices they lead to, so that no copy
+ * waits for one, but for those of the first groups.
  * Matrices behind pointers begin with a piece, and are runs or, without BULK, have rows of
  * whole pieces: space.json refuses others.
  *
@@ -28,9 +30,7 @@
  * ENGINE    0: gt_fma. A thread computes a patch of TM x TN elements. It loads vectors of
  *           neighbouring elements: of VK along k, of VM rows, of VN columns.
  *           1: mma.sync, for elements of 16 bits and f64. A warp computes a tile TM x TN.
- * PRODUCTS  products of a group; 0: as many as make a block of usual size. Without PAD the
- *           kernel takes more until the runs of a group are multiples of 16 bytes, but not
- *           behind pointers.
+ * PRODUCTS  products of a group; 0: as many as make a block of usual size
  * TM TN     patch or tile; 0: 4 or the matrix's side, 32 with ENGINE=1
  * SLICES    threads that share the k of a patch, neighbours in a warp
  * STAGES    stages of the ring
@@ -65,7 +65,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     struct batch from = {INPUTS(a, LENGTH_A, ONE_A), INPUTS(b, LENGTH_B, ONE_B),
                          k > 0 && alpha != (gt_acc)0 ? batch : 0};
     struct outputs out = {};
-    out.gathered = gathers ? (gt_c *)(ring + STAGES * STAGE) : 0;
+    gt_c *const place = (gt_c *)(ring + STAGES * STAGE);
     out.ld = ldc;
 #if !GT_POINTERS
     out.stride = stride_c;
@@ -117,7 +117,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         fetch(ring + last * STAGE, last, &from, group + (gt_long)AHEAD * gridDim.x,
               full + 8 * last);
         if (from.products > 0)
-            multiply(acc, ring + stage * STAGE, ring + stage * STAGE + GT_RUN_A, part);
+            multiply(acc, ring + stage * STAGE + shift_A(from.a, group),
+                     ring + stage * STAGE + GT_RUN_A + shift_B(from.b, group), part);
+        out.shift = GT_BULK && !GT_POINTERS ? shift_of(gathers, group, ONE_C, VECTOR_C) : 0;
+        out.gathered = gathers ? place + out.shift : 0;
 #if GT_POINTERS
         out.direct = gathers ? 0 : MATRIX(out, part.product);
 #endif

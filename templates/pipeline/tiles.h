@@ -71,8 +71,8 @@ typedef unsigned fragment[4];
 #define MULTIPLY_ADD gt_mma
 
 /* The first k of a lane's pair: half h of the instruction whose k begins at `deep`, lane t
- * of four. With SPREAD the lanes of two instructions share 32 k's: lane t has number 8 t to
- * 8 t + 7. Sums of products do not depend on the order of k, as long as A and B have one. */
+ * of four. With SPREAD two instructions share 32 k's, of which lane t has number 8 t and
+ * the 7 that follow. The order of k does not matter, as long as A and B have the same. */
 GT_INLINE int k_of(int deep, int h, int t) {
     return SPREAD ? deep / 32 * 32 + 8 * t + deep / 16 % 2 * 4 + 2 * h
                   : deep + 8 * h + 2 * t;

@@ -145,6 +145,14 @@ mutant pipeline 'gt_i + product \* ROWS + row, gt_j' 'gt_i + row, gt_j' f16-nn-9
     "PRODUCTS=4 TM=3 TN=4 STAGES=3" "elements wrong"
 mutant pipeline 'const int left = there.*' 'const int left = 16;' f16-nn-21x20x36,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1" "elements wrong"
+# Runs that begin within a piece: the rest of the last piece, the part of the first piece of C.
+mutant pipeline 'if (whole < end)' 'if (0)' f16-nn-5x3x7,batch=101 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1" "elements wrong"
+mutant pipeline '(VECTOR_C - c.shift) % VECTOR_C' '0' f16-nn-5x3x7,batch=101 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1" \
+    "a bulk copy"
+mutant pipeline 'if (!EVEN \&\& e < RUN)' 'if (0)' f16-nn-5x3x7,batch=101 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1" \
+    "elements wrong"
+mutant pipeline '(int)(group % piece) \* run % piece' '0' f16-nn-5x3x7,batch=101 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1" \
+    "is no multiple of 16"
 mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-nt-33x20x31,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2" "elements wrong"
 mutant pipeline '32 + 8 \* t' '32 + 4 * t' f16-nt-33x20x31,batch=9 \

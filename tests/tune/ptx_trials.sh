@@ -133,6 +133,13 @@ trial pipeline f32-nn-3x5x511,batch=1100,pointers,align=16 "$turns BULK=0"
 # within a piece, and an operand with padding of its own.
 trial pipeline f16-nn-21x20x36,batch=9 "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1"
 trial pipeline bf16-tt-9x7x23,batch=5,lda=10 "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3 PAD=1"
+# Runs that begin and end within pieces of 16 bytes: groups of one product and of two, of which the last is no whole
+# one, matrices of less than a piece, padded rows of C, and C0.
+trial pipeline bf16-tt-17x19x21,batch=33,ldc=20 "ENGINE=1 PRODUCTS=2 TM=32 TN=32 STAGES=3 BULK=1"
+trial pipeline f16-nn-1x3x1,batch=101 "PRODUCTS=1 TM=1 TN=1 STAGES=2 BULK=1"
+trial pipeline i8-nn-3x1x5,batch=101,beta "PRODUCTS=1 TM=1 TN=1 STAGES=4 BULK=1"
+trial pipeline f64-nt-9x7x5,batch=45 "ENGINE=1 PRODUCTS=1 TM=16 TN=16 STAGES=2"
+trial pipeline bf16-tn-17x19x21,batch=33,epi=residual "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 BULK=1"
 # Lines of 31, 33 and 65 elements: lanes share the k's of two instructions, of which the last block of k has one, one
 # and, in full blocks, both.
 trial pipeline f16-nn-33x31x65,batch=9 "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2"
