@@ -169,7 +169,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(call compile)
 
 # The host reference is three nested loops over data that may be large. The ranges of epilogues are made for every
-# element of such data.
+# element of such data. gcc makes vectors of choices only where no operation may trap.
 $(B)/tuner/lab/reference.o $(B)/core/epilogue_range.o: FILE_CFLAGS = $(if $(optimised),-O3)
 $(B)/core/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter

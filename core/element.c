@@ -7,8 +7,8 @@
 
 /* ---- properties from size and unit ---- */
 
-/* 2^exponent, from -1022 to 1023. These functions run for every element of a check on the
- * host, where ldexp and ilogb would take most of the time. */
+/* 2^exponent, from -1022 to 1023. ldexp and ilogb take longer, and an element that is
+ * written alone needs a few of these. */
 static double power_of_two(int exponent) {
     const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double value;

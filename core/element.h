@@ -47,14 +47,14 @@ void gt_elements_put(void *p, gemmtune_dtype type, const double *value, int64_t 
 /* The elements of a float type among the doubles. */
 struct gt_grid {
     double most, past; /* the largest element, and what stands for numbers beyond it */
-    double least, top; /* powers of 2 whose exponents the smallest normal number and the
-                        * largest one have */
+    double least, top; /* the smallest normal number; a power of 2 at or above the exponent
+                        * of the largest one: larger numbers are rounded as at it */
     double shift;      /* see gt_grid_round; 0: every double is an element */
 };
 /* Of an integer type: one on which every double is. */
 struct gt_grid gt_grid_of(gemmtune_dtype type);
 
-/* The power of 2 at or below a positive normal number; 0 for subnormal numbers. */
+/* The power of 2 at or below the size of a normal number; 0 for subnormal numbers. */
 static inline double gt_power_below(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
