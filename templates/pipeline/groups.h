@@ -117,6 +117,14 @@ GT_INLINE int shift_B(struct inputs b, gt_long group) {
     return GT_POINTERS || GT_PAD ? 0 : shift_of(b.whole, group, ONE_B, VECTOR);
 }
 
+#if GT_BULK
+/* Whether the rests of runs come by copies of their own. Bulk copies of later groups write
+ * to the same places, and must see these copies as done. `send` sees to it as well. */
+enum {
+    RESTS = !GT_POINTERS && (COUNT * ONE_A % VECTOR != 0 || COUNT * ONE_B % VECTOR != 0)
+};
+#endif
+
 #if GT_BULK && !OWN_MATRICES
 /* Starts to copy the run at `from`, which ends `end` elements after its first piece. A rest
  * of less than a piece comes by a copy of its own. */

@@ -127,6 +127,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         give_all(out, acc, part, count GT_PLACE(group * COUNT * ROWS, 0));
         if (gathers)
             send(out, count);
+#if GT_BULK
+        else if (RESTS)
+            gt_async_sees_stores();
+#endif
         parity ^= stage == AHEAD;
         stage = stage == AHEAD ? 0 : stage + 1;
     }

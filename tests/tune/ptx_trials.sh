@@ -136,6 +136,8 @@ trial pipeline bf16-tt-9x7x23,batch=5,lda=10 "ENGINE=1 PRODUCTS=2 TM=16 TN=16 ST
 # Runs that begin and end within pieces of 16 bytes: groups of one product and of two, of which the last is no whole
 # one, matrices of less than a piece, padded rows of C, and C0.
 trial pipeline bf16-tt-17x19x21,batch=33,ldc=20 "ENGINE=1 PRODUCTS=2 TM=32 TN=32 STAGES=3 BULK=1"
+trial pipeline f16-nn-5x3x7,batch=1101,sb=0 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1"
+trial pipeline f16-nn-5x3x7,batch=1101,beta "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1"
 trial pipeline f16-nn-1x3x1,batch=101 "PRODUCTS=1 TM=1 TN=1 STAGES=2 BULK=1"
 trial pipeline i8-nn-3x1x5,batch=101,beta "PRODUCTS=1 TM=1 TN=1 STAGES=4 BULK=1"
 trial pipeline f64-nt-9x7x5,batch=45 "ENGINE=1 PRODUCTS=1 TM=16 TN=16 STAGES=2"
