@@ -36,12 +36,15 @@ static double to_integer(gemmtune_dtype type, double value) {
 
 static void convert_row(char *to, gemmtune_dtype to_type, const char *from,
                         gemmtune_dtype from_type, int64_t count) {
+    enum { BLOCK = 64 }; /* elements that are converted together */
     const size_t to_size = gt_type_size(to_type), from_size = gt_type_size(from_type);
-    const bool is_float = gt_type_is_float(to_type);
-    for (size_t i = 0; i < (size_t)count; i++) {
-        const double value = gt_element_get(from + i * from_size, from_type);
-        gt_element_put(to + i * to_size, to_type,
-                       is_float ? value : to_integer(to_type, value));
+    double value[BLOCK];
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        const int64_t some = count - i < BLOCK ? count - i : BLOCK;
+        gt_elements_get(value, from + (size_t)i * from_size, from_type, some);
+        for (int64_t b = 0; b < some && !gt_type_is_float(to_type); b++)
+            value[b] = to_integer(to_type, value[b]);
+        gt_elements_put(to + (size_t)i * to_size, to_type, value, some);
     }
 }
 

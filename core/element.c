@@ -45,10 +45,31 @@ double gt_type_least(gemmtune_dtype type) {
     return gt_type_is_float(type) ? power_of_two(least_exponent(type)) : 0;
 }
 
+/* The largest number: (2 - 2 u) 2^e, where 2^(1 - e) is the smallest normal number. */
+double gt_type_most(gemmtune_dtype type) {
+    if (type == GEMMTUNE_E4M3)
+        return 448; /* it has no infinity, so its largest exponent has numbers too */
+    return gt_type_is_float(type) ? (2 - 2 * gt_type_unit(type)) / gt_type_least(type) * 2
+                                  : gt_type_exact(type);
+}
+
 gemmtune_dtype gt_type_wide(gemmtune_dtype type) {
     if (!gt_type_is_float(type))
         return GEMMTUNE_I32;
     return type == GEMMTUNE_F64 ? GEMMTUNE_F64 : GEMMTUNE_F32;
+}
+
+struct gt_grid gt_grid_of(gemmtune_dtype type) {
+    const int bits = gt_type_bits(type), of_double = gt_type_bits(GEMMTUNE_F64);
+    const bool narrow = gt_type_is_float(type) && bits < of_double;
+    if (!narrow)
+        return (struct gt_grid){INFINITY, INFINITY, 0, 0, 0};
+    const int least = least_exponent(type);
+    return (struct gt_grid){.most = gt_type_most(type),
+                            .past = type == GEMMTUNE_E4M3 ? NAN : INFINITY,
+                            .least = power_of_two(least),
+                            .top = power_of_two(2 - least),
+                            .shift = 1.5 * power_of_two(of_double - bits)};
 }
 
 /* ---- floats of less than 32 bits ---- */
@@ -188,25 +209,4 @@ double gt_element_round(gemmtune_dtype type, double value) {
         return gt_grid_round(&grid, value);
     }
     return type == GEMMTUNE_I32 ? (int32_t)value : (int8_t)(int32_t)value;
-}
-
-/* The largest number: (2 - 2 u) 2^e, where 2^(1 - e) is the smallest normal number. */
-double gt_type_most(gemmtune_dtype type) {
-    if (type == GEMMTUNE_E4M3)
-        return 448; /* it has no infinity, so its largest exponent has numbers too */
-    return gt_type_is_float(type) ? (2 - 2 * gt_type_unit(type)) / gt_type_least(type) * 2
-                                  : gt_type_exact(type);
-}
-
-struct gt_grid gt_grid_of(gemmtune_dtype type) {
-    const int bits = gt_type_bits(type), of_double = gt_type_bits(GEMMTUNE_F64);
-    const bool narrow = gt_type_is_float(type) && bits < of_double;
-    if (!narrow)
-        return (struct gt_grid){INFINITY, INFINITY, 0, 0, 0};
-    const int least = least_exponent(type);
-    return (struct gt_grid){.most = gt_type_most(type),
-                            .past = type == GEMMTUNE_E4M3 ? NAN : INFINITY,
-                            .least = power_of_two(least),
-                            .top = power_of_two(2 - least),
-                            .shift = 1.5 * power_of_two(of_double - bits)};
 }

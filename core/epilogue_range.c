@@ -312,17 +312,25 @@ static void read_leaf(const struct pass *p, struct gt_epi_ranges *out,
     }
 }
 
+/* out = x as elements of a type. */
+static void convert_all(const struct pass *p, struct gt_epi_ranges *out,
+                        const struct gt_epi_ranges *x, gemmtune_dtype type, bool saturate) {
+    const struct gt_conversion to = gt_conversion_to(type, saturate);
+    if (to.integer)
+        EACH(p, out, gt_range_to_integer(get(x, i), &to));
+    else
+        EACH(p, out, gt_range_to_float(get(x, i), &to));
+}
+
 /* The numbers of a leaf, as its type has them: in this arithmetic, or as integers. */
 static void load(const struct pass *p, struct gt_epi_ranges *out, enum gt_epi_op_id leaf,
                  int operand) {
     const gemmtune_dtype type = type_of(p, leaf, operand);
     read_leaf(p, out, leaf, operand);
-    if (gt_type_is_float(type)) {
+    if (gt_type_is_float(type))
         round_all(p, out, gt_type_unit(type) >= p->arithmetic.unit ? 0 : 1);
-    } else {
-        const struct gt_conversion to = gt_conversion_to(type, true);
-        EACH(p, out, gt_range_convert(get(out, i), &to));
-    }
+    else
+        convert_all(p, out, out, type, true);
 }
 
 /* The same as REAL numbers, unless `integer`. */
@@ -407,11 +415,10 @@ static const struct gt_epi_ranges *operand_of(struct gt_epi_ranges *room,
 static void eval_cast(struct pass *p, struct gt_epi_ranges *out,
                       const struct gt_epi_node *node) {
     const gemmtune_dtype type = (gemmtune_dtype)node->arg[1];
-    const struct gt_conversion to = gt_conversion_to(type, true);
     const enum gt_epi_kind from = gt_type_is_float(type) ? node->kind : GT_EPI_INT;
     struct gt_epi_ranges room;
     const struct gt_epi_ranges *x = operand_of(&room, p, node, 0, from);
-    EACH(p, out, gt_range_convert(get(x, i), &to));
+    convert_all(p, out, x, type, true);
     if (node->kind == GT_EPI_REAL && !gt_type_is_float(type))
         all_as_real(p, out);
 }
@@ -477,22 +484,13 @@ static void eval_node(struct pass *p, struct gt_epi_ranges *out,
 
 /* ---- the whole ------------------------------------------------------------- */
 
-/* A device may flush a subnormal f32 or f64 that it stores, as in its arithmetic. */
-static inline struct gt_range flushed(struct gt_range x, double least) {
-    const bool small = (x.low < least) & (x.high > -least);
-    return (struct gt_range){small ? gt_range_lesser(x.low, 0) : x.low,
-                             small ? gt_range_greater(x.high, 0) : x.high, x.nan};
-}
-
-/* The elements of `type` that x is stored as. */
+/* The elements of `type` that x is stored as. A device may flush a subnormal f32 or f64, as
+ * in its arithmetic. */
 static void store(const struct pass *p, struct gt_epi_ranges *out,
                   const struct gt_epi_ranges *x, gemmtune_dtype type) {
     const double least = gt_type_size(type) < sizeof(float) ? 0 : gt_type_least(type);
-    const struct gt_conversion to = gt_conversion_to(type, false);
-    if (to.integer)
-        EACH(p, out, gt_range_to_integer(get(x, i), &to));
-    else
-        EACH(p, out, flushed(gt_range_to_float(get(x, i), &to), least));
+    convert_all(p, out, x, type, false);
+    EACH(p, out, gt_range_flush(get(out, i), least));
 }
 
 /* Evaluates all nodes, each exactly or as a kernel may round it. */
@@ -509,13 +507,20 @@ static void run(struct pass *p, const struct gt_epilogue *e,
         eval_node(p, &p->range[i], &e->node[i]);
 }
 
+/* Evaluates all nodes as a kernel may round them, and writes what it may store. */
+static void run_rounded(struct pass *p, struct gt_epi_ranges out[2],
+                        const struct gt_epilogue *e, const struct gt_epi_block *block,
+                        int count) {
+    const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
+    run(p, e, block, count, false);
+    for (int k = 0; k < 2 && output[k] >= 0; k++)
+        store(p, &out[k], &p->range[e->statement[output[k]].root], (gemmtune_dtype)type[k]);
+}
+
 void gt_epilogue_ranges(struct gt_epi_ranges out[2], const struct gt_epilogue *e,
                         const struct gt_epi_block *block, int count) {
-    const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
-    struct pass p; /* large: only nodes that exist are written */
-    run(&p, e, block, count, false);
-    for (int k = 0; k < 2 && output[k] >= 0; k++)
-        store(&p, &out[k], &p.range[e->statement[output[k]].root], (gemmtune_dtype)type[k]);
+    struct pass p; /* 0.4 MB; only nodes that exist are written */
+    run_rounded(&p, out, e, block, count);
 }
 
 void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
@@ -532,10 +537,11 @@ void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
     for (int i = 0; i < e->operands; i++)
         one.operand[i][0] = values->operand[i];
     run(&p, e, &one, 1, true);
-    gt_epilogue_ranges(right, e, &one, 1);
     for (int k = 0; k < 2 && output[k] >= 0; k++) {
         const struct gt_range x = get(&p.range[e->statement[output[k]].root], 0);
         out[k].value = gt_range_is_point(x) ? x.low : NAN;
-        out[k].store = get(&right[k], 0);
     }
+    run_rounded(&p, right, e, &one, 1);
+    for (int k = 0; k < 2 && output[k] >= 0; k++)
+        out[k].store = get(&right[k], 0);
 }

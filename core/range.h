@@ -191,9 +191,16 @@ static inline double gt_range_lower(double x, struct gt_slack slack,
     return wide < -a->most ? -INFINITY : inside;
 }
 
-/* Widens x by the slack and, unless both are 0, by the host's roundoff. A number below
- * `least` may become 0, since devices may flush subnormal numbers; a number beyond `most`
- * becomes infinite. */
+/* A number below `least` may become 0, since devices may flush subnormal numbers. */
+static inline struct gt_range gt_range_flush(struct gt_range x, double least) {
+    const double with_zero = gt_range_lesser(x.low, 0);
+    const double to_zero = gt_range_greater(x.high, 0);
+    const bool small = (x.low < least) & (x.high > -least);
+    return (struct gt_range){small ? with_zero : x.low, small ? to_zero : x.high, x.nan};
+}
+
+/* Widens x by the slack and, unless both are 0, by the host's roundoff, then as
+ * gt_range_flush does. A number beyond `most` becomes infinite. */
 static inline struct gt_range gt_range_round(struct gt_range x, struct gt_slack slack,
                                              const struct gt_arithmetic *a) {
     const double lower = gt_range_lower(x.low, slack, a);
@@ -201,21 +208,19 @@ static inline struct gt_range gt_range_round(struct gt_range x, struct gt_slack 
     /* An infinite end that was reached stays: nothing finite rounds from it. */
     const double low = x.low > DBL_MAX ? x.low : lower;
     const double high = x.high < -DBL_MAX ? x.high : upper;
-    const double with_zero = gt_range_lesser(low, 0), to_zero = gt_range_greater(high, 0);
-    const bool small = (low < a->least) & (high > -a->least);
-    return (struct gt_range){small ? with_zero : low, small ? to_zero : high, x.nan};
+    return gt_range_flush((struct gt_range){low, high, x.nan}, a->least);
 }
 
 /* ---- conversion ------------------------------------------------------------ */
 
-/* What becomes of numbers that are stored as elements of a type. */
+/* A conversion of numbers to the nearest elements of a type. */
 struct gt_conversion {
     struct gt_grid grid; /* of floats */
     double most, limit;  /* the largest element; the largest number that is not cut */
     bool integer;
 };
 
-/* The conversion to the nearest elements of `type`. `saturate`: numbers beyond the largest
+/* The conversion to elements of `type`. `saturate`: numbers beyond the largest
  * element become the largest. Integers always saturate, and NaN becomes 0 as one. */
 struct gt_conversion gt_conversion_to(gemmtune_dtype type, bool saturate);
 
@@ -240,11 +245,6 @@ static inline struct gt_range gt_range_to_float(struct gt_range x,
     return (struct gt_range){isnan(low) ? copysign(to->most, x.low) : low,
                              isnan(high) ? copysign(to->most, x.high) : high,
                              x.nan | isnan(low) | isnan(high)};
-}
-
-static inline struct gt_range gt_range_convert(struct gt_range x,
-                                               const struct gt_conversion *to) {
-    return to->integer ? gt_range_to_integer(x, to) : gt_range_to_float(x, to);
 }
 
 #endif

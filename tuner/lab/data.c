@@ -104,12 +104,17 @@ int64_t gt_stack_elements(const struct gt_stack *x) {
 
 void gt_data_fill_row(void *x, const struct gt_stack *stored, uint64_t seed,
                       enum gt_data_mode mode, int64_t row) {
+    enum { BLOCK = 64 }; /* elements that are written together */
     const size_t size = gt_type_size(stored->type);
     const int64_t z = row / stored->rows, i = row % stored->rows;
     const int64_t at = z * stored->stride + i * stored->ld;
-    for (int64_t j = 0; j < stored->cols; j++)
-        gt_element_put((char *)x + (size_t)(at + j) * size, stored->type,
-                       gt_stack_value(stored, seed, z, i, j, mode));
+    double value[BLOCK];
+    for (int64_t j = 0; j < stored->cols; j += BLOCK) {
+        const int64_t left = stored->cols - j, count = left < BLOCK ? left : BLOCK;
+        for (int64_t b = 0; b < count; b++)
+            value[b] = gt_stack_value(stored, seed, z, i, j + b, mode);
+        gt_elements_put((char *)x + (size_t)(at + j) * size, stored->type, value, count);
+    }
 }
 
 void gt_data_fill(void *x, const struct gt_stack *stored, uint64_t seed,

@@ -52,8 +52,9 @@ static void read_operand(double *value, const struct gt_case *t, int which,
     const int64_t element = at.row * o->stored.ld + at.column;
     const char *from = o->data + GT_GUARD + (size_t)element * gt_type_size(o->stored.type);
     gt_elements_get(value, from, o->stored.type, along ? s->count : 1);
-    for (int i = 1; i < s->count && !along; i++)
-        value[i] = value[0];
+    if (!along)
+        for (int i = 1; i < s->count; i++)
+            value[i] = value[0];
 }
 
 static void read_stretch(struct gt_epi_block *block, const struct gt_case *t,
@@ -101,7 +102,9 @@ static void add_rounding(struct gt_epi_block *block, const struct gt_case *t, in
     const gemmtune_dtype type = t->spec.problem.type_c;
     const double unit = gt_type_unit(type), least = gt_type_least(type);
     const double alpha = fabs(block->alpha);
-    for (int i = 0; i < count && alpha > 0; i++) {
+    if (alpha <= 0)
+        return;
+    for (int i = 0; i < count; i++) {
         const double c = block->beta != 0 ? block->beta * block->c[i] : 0;
         const double most =
             fabs(block->alpha * block->acc[i] + c) + alpha * block->acc_error[i];
@@ -167,8 +170,9 @@ static void make_rows(void *user, int thread, int64_t first, int64_t end) {
 
 /* ---- slabs ---- */
 
-/* Rows of a slab: some 32 MB of acc, so that the host needs little memory for a large
- * product, and a slab is still a matter of milliseconds. */
+/* Rows of a slab: some 32 MB of acc, so that sums and ranges of a large product take little
+ * of the host's memory, and a slab is still a matter of milliseconds. Operands stay whole.
+ */
 static int64_t slab_rows(const struct gt_case *t) {
     const int64_t bytes = t->spec.problem.n * (int64_t)gt_type_size(t->checker->wide);
     const int64_t rows = (INT64_C(32) << 20) / (bytes > 0 ? bytes : 1);

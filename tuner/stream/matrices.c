@@ -31,36 +31,26 @@ struct filling {
 };
 
 /* From -1 to 1, with all bits of the significand; integers as they come. */
-static void fill_one(char *to, gemmtune_dtype type, uint64_t random) {
-    const double real = (double)(int64_t)random * 0x1p-63;
-    const float single = (float)real;
+static double value_of(gemmtune_dtype type, uint64_t random) {
     const int32_t whole = (int32_t)(random >> 32);
-    switch (type) {
-    case GEMMTUNE_F64:
-        memcpy(to, &real, sizeof real);
-        break;
-    case GEMMTUNE_F32:
-        memcpy(to, &single, sizeof single);
-        break;
-    case GEMMTUNE_I32:
-        memcpy(to, &whole, sizeof whole);
-        break;
-    case GEMMTUNE_I8:
-        gt_element_put(to, type, (double)(whole >> 24));
-        break;
-    default:
-        gt_element_put(to, type, real);
-        break;
-    }
+    return type == GEMMTUNE_I32  ? whole
+           : type == GEMMTUNE_I8 ? whole >> 24
+                                 : (double)(int64_t)random * 0x1p-63;
 }
 
 static void fill_parts(void *user, int thread, int64_t first, int64_t end) {
+    enum { BLOCK = 64 }; /* elements that are written together */
     const struct filling *f = user;
     const size_t size = gt_type_size(f->type);
-    (void)thread;
     const int64_t stop = end * PART < f->count ? end * PART : f->count;
-    for (int64_t i = first * PART; i < stop; i++)
-        fill_one(f->to + (size_t)i * size, f->type, mix(f->seed ^ (uint64_t)i));
+    double value[BLOCK];
+    (void)thread;
+    for (int64_t i = first * PART; i < stop; i += BLOCK) {
+        const int64_t count = stop - i < BLOCK ? stop - i : BLOCK;
+        for (int64_t b = 0; b < count; b++)
+            value[b] = value_of(f->type, mix(f->seed ^ (uint64_t)(i + b)));
+        gt_elements_put(f->to + (size_t)i * size, f->type, value, count);
+    }
 }
 
 static void fill(void *to, gemmtune_dtype type, int64_t count, uint64_t seed) {

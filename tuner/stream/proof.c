@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES = 64, DOUBT = 12 };
 
@@ -66,18 +65,7 @@ struct stored {
 static void read_row(double *out, const struct stored *m, int64_t row) {
     const size_t size = gt_type_size(m->type);
     const char *at = m->bytes + (size_t)(row * m->ld) * size;
-    if (m->type == GEMMTUNE_F64) {
-        memcpy(out, at, (size_t)m->shape.cols * size);
-    } else if (m->type == GEMMTUNE_F32) {
-        for (int64_t i = 0; i < m->shape.cols; i++) {
-            float x;
-            memcpy(&x, at + i * (int64_t)sizeof x, sizeof x);
-            out[i] = (double)x;
-        }
-    } else {
-        for (int64_t i = 0; i < m->shape.cols; i++)
-            out[i] = gt_element_get(at + (size_t)i * size, m->type);
-    }
+    gt_elements_get(out, at, m->type, m->shape.cols);
 }
 
 struct apply {
