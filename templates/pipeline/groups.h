@@ -19,11 +19,16 @@ GT_INLINE int count_of(gt_long group, int products) {
     return (int)GT_MAX(GT_MIN((gt_long)COUNT, products - group * COUNT), 0);
 }
 
-/* The elements ahead of a group's run in the piece of 16 bytes where it begins. Runs of
- * whole pieces have none. In shared memory a run has the same place in a piece. */
+/* The number of elements ahead of a group's run in the piece of 16 bytes where it begins. A
+ * run of whole pieces has none. In shared memory a run has the same place in a piece. */
 GT_INLINE int shift_of(int is_run, gt_long group, int one, int piece) {
     const int run = COUNT * one % piece;
     return run != 0 && is_run ? (int)(group % piece) * run % piece : 0;
+}
+
+/* The same of an operand whose matrices have `one` elements. */
+GT_INLINE int shift_in(struct inputs from, gt_long group, int one) {
+    return GT_POINTERS || GT_PAD ? 0 : shift_of(from.whole, group, one, VECTOR);
 }
 
 #if GT_POINTERS
@@ -68,25 +73,33 @@ GT_INLINE int is_whole(const struct batch *from, int count) {
     return from->a.whole && from->b.whole && count == COUNT;
 }
 
-#if OWN_MATRICES
-/* Starts to copy a matrix of `one` elements. A rest of less than a piece at its end comes
- * by a copy of its own. */
-GT_INLINE void copy_own(gt_ab *to, const gt_ab *at, int one, int full) {
-    const int whole = one / VECTOR * VECTOR;
+#if GT_BULK
+/* Whether the rests of runs come by copies of their own. Bulk copies of later groups write
+ * to the same places, and must see these copies as done. `send` sees to it as well. */
+enum {
+    RESTS = !GT_POINTERS && (COUNT * ONE_A % VECTOR != 0 || COUNT * ONE_B % VECTOR != 0)
+};
+
+/* Starts to copy `end` elements from a piece on. A rest of less than a piece comes by a
+ * copy of its own. */
+GT_INLINE void copy_run(gt_ab *to, const gt_ab *at, int end, int full) {
+    const int whole = end / VECTOR * VECTOR;
     if (whole > 0)
         load_bulk(to, at, whole * sizeof(gt_ab), full);
-    if (whole < one)
-        gt_copy_some(VECTOR, to + whole, at + whole, one - whole);
+    if (whole < end)
+        gt_copy_some(VECTOR, to + whole, at + whole, end - whole);
 }
+#endif
 
+#if OWN_MATRICES
 /* Thread z copies the matrices of product z of a group. Bulk copies arrive at `full`. */
 GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int count,
                          int full) {
     const int z = GT_THREAD_X;
     if (z < count) {
         gt_barrier_arrive_expecting(full, (ONE_A / VECTOR + ONE_B / VECTOR) * 16);
-        copy_own(stage + z * PITCH_A, MATRIX(a, z), ONE_A, full);
-        copy_own(stage + GT_RUN_A + z * PITCH_B, MATRIX(b, z), ONE_B, full);
+        copy_run(stage + z * PITCH_A, MATRIX(a, z), ONE_A, full);
+        copy_run(stage + GT_RUN_A + z * PITCH_B, MATRIX(b, z), ONE_B, full);
     } else if (count > 0 && z < COUNT) {
         gt_barrier_arrive(full);
     }
@@ -103,38 +116,9 @@ GT_INLINE void fetch_own(gt_ab *stage, struct inputs a, struct inputs b, int cou
 #else
 #define FETCH_OPERAND(operand, place, from)                                                \
     if (from.whole && count == COUNT)                                                      \
-        fetch_whole_##operand(place, from.at, shift_##operand(from, group));               \
+        fetch_whole_##operand(place, from.at, shift_in(from, group, ONE_##operand));       \
     else if (is_fetched(from, group))                                                      \
-        fetch_##operand(place + shift_##operand(from, group), from, count);
-#endif
-
-/* The places of a group's runs in their first pieces. */
-GT_INLINE int shift_A(struct inputs a, gt_long group) {
-    return GT_POINTERS || GT_PAD ? 0 : shift_of(a.whole, group, ONE_A, VECTOR);
-}
-
-GT_INLINE int shift_B(struct inputs b, gt_long group) {
-    return GT_POINTERS || GT_PAD ? 0 : shift_of(b.whole, group, ONE_B, VECTOR);
-}
-
-#if GT_BULK
-/* Whether the rests of runs come by copies of their own. Bulk copies of later groups write
- * to the same places, and must see these copies as done. `send` sees to it as well. */
-enum {
-    RESTS = !GT_POINTERS && (COUNT * ONE_A % VECTOR != 0 || COUNT * ONE_B % VECTOR != 0)
-};
-#endif
-
-#if GT_BULK && !OWN_MATRICES
-/* Starts to copy the run at `from`, which ends `end` elements after its first piece. A rest
- * of less than a piece comes by a copy of its own. */
-GT_INLINE void load_run(gt_ab *to, const gt_ab *from, int shift, int end, int full) {
-    const int whole = end / VECTOR * VECTOR;
-    if (whole > 0)
-        load_bulk(to, from - shift, whole * sizeof(gt_ab), full);
-    if (whole < end)
-        gt_copy_some(VECTOR, to + whole, from - shift + whole, end - whole);
-}
+        fetch_##operand(place + shift_in(from, group, ONE_##operand), from, count);
 #endif
 
 /* Starts to copy a group to stage number `place`. Bulk copies arrive at `full`. */
@@ -153,12 +137,12 @@ GT_INLINE void fetch(gt_ab *stage, int place, const struct batch *from, gt_long 
 #else
 #if GT_BULK
     if (is_whole(from, count)) {
-        const int to_a = shift_A(a, group), end_a = to_a + COUNT * ONE_A;
-        const int to_b = shift_B(b, group), end_b = to_b + COUNT * ONE_B;
+        const int to_a = shift_in(a, group, ONE_A), end_a = to_a + COUNT * ONE_A;
+        const int to_b = shift_in(b, group, ONE_B), end_b = to_b + COUNT * ONE_B;
         if (GT_THREAD_X == 0) {
             gt_barrier_arrive_expecting(full, (end_a / VECTOR + end_b / VECTOR) * 16);
-            load_run(stage, a.at, to_a, end_a, full);
-            load_run(stage + GT_RUN_A, b.at, to_b, end_b, full);
+            copy_run(stage, a.at - to_a, end_a, full);
+            copy_run(stage + GT_RUN_A, b.at - to_b, end_b, full);
         }
     } else
 #endif
@@ -207,7 +191,8 @@ GT_INLINE void send(struct outputs c, int count) {
 #if GT_BULK
     if (count == COUNT && c.ld == COLS && c.stride == ONE_C) {
         enum { RUN = COUNT * ONE_C, EVEN = RUN % VECTOR_C == 0 };
-        /* Pieces of which others have a part are left out. */
+        /* Pieces of which neighbours have a part are left out. Their elements are stored
+         * one by one. */
         const int first = EVEN ? 0 : (VECTOR_C - c.shift) % VECTOR_C;
         const int end = (c.shift + RUN) / VECTOR_C * VECTOR_C - c.shift;
         const int last = EVEN ? RUN : GT_MAX(first, end);

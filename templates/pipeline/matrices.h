@@ -50,7 +50,7 @@ struct outputs {
     gt_c *at;
 #endif
     gt_c *gathered;
-    int shift; /* elements that its first piece has ahead of it */
+    int shift; /* elements from the beginning of a piece to `gathered` */
     gt_long ld, stride;
     gt_acc alpha, beta;
 };

@@ -65,7 +65,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     struct batch from = {INPUTS(a, LENGTH_A, ONE_A), INPUTS(b, LENGTH_B, ONE_B),
                          k > 0 && alpha != (gt_acc)0 ? batch : 0};
     struct outputs out = {};
-    gt_c *const place = (gt_c *)(ring + STAGES * STAGE);
+    gt_c *const room = (gt_c *)(ring + STAGES * STAGE);
     out.ld = ldc;
 #if !GT_POINTERS
     out.stride = stride_c;
@@ -117,10 +117,11 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         fetch(ring + last * STAGE, last, &from, group + (gt_long)AHEAD * gridDim.x,
               full + 8 * last);
         if (from.products > 0)
-            multiply(acc, ring + stage * STAGE + shift_A(from.a, group),
-                     ring + stage * STAGE + GT_RUN_A + shift_B(from.b, group), part);
+            multiply(acc, ring + stage * STAGE + shift_in(from.a, group, ONE_A),
+                     ring + stage * STAGE + GT_RUN_A + shift_in(from.b, group, ONE_B),
+                     part);
         out.shift = GT_BULK && !GT_POINTERS ? shift_of(gathers, group, ONE_C, VECTOR_C) : 0;
-        out.gathered = gathers ? place + out.shift : 0;
+        out.gathered = gathers ? room + out.shift : 0;
 #if GT_POINTERS
         out.direct = gathers ? 0 : MATRIX(out, part.product);
 #endif

@@ -5,11 +5,12 @@
 #if GT_ENGINE
 enum {
     SUMS = TM * TN / 32, STEP = DOUBLE ? 8 : 16, /* k of an instruction */
-    /* Lines of 31, 33, 63 .. elements of 16 bits: with neighbouring k's in the lanes of a
-     * row, four lanes would read each bank. */
+    /* Lines of 16-bit elements whose number is one more or less than a multiple of 32: with
+     * neighbouring k's in the lanes of a row, four lanes would read each bank. */
     SPREAD = !DOUBLE && !MATRIX_A && !MATRIX_B &&
              (LINE_A + 1) % 32 <= 2 && (LINE_B + 1) % 32 <= 2 && LINE_A % 32 && LINE_B % 32,
-    /* The end of the k's that instructions have. */
+    /* Where the k's of instructions end. With SPREAD lane 0 has all of a rest of up to 4.
+     * One instruction is enough for it. */
     DEPTH = !SPREAD || DEEP % 32 == 0 ? DEEP : DEEP / 32 * 32 + (DEEP % 32 > 4 ? 32 : 16)
 };
 
@@ -89,10 +90,10 @@ GT_INLINE void clear_rest(unsigned *f, int of_b, int there) {
 }
 
 /*
- * Loads the fragment (fragments.h) of 16 of the `lines` lines, from `line` on, and of k
- * from `deep` on. The matrix begins `first` elements into the run. `along`: it is
- * contiguous along k. Past the last line another line stands in. Past the last k there are
- * zeros, because 0 * NaN is NaN.
+ * Loads the fragment (fragments.h) of 16 of the `lines` lines, from `line` on, and of the
+ * k's that k_of gives for `deep`. The matrix begins `first` elements into the run. `along`:
+ * it is contiguous along k. Past the last line another line stands in. Past the last k
+ * there are zeros, because 0 * NaN is NaN.
  */
 #define LOAD_FRAGMENT(operand, of_b, along, lines)                                         \
     GT_INLINE void load_matrices_##operand(unsigned *f, const gt_ab *run, int first,       \
