@@ -43,7 +43,7 @@ h200 wgmma bf16 136x144x152
 h200 wgmma i8 48x144x272
 h200 wgmma bf16 65x147x71
 h200 bundle f32 13x9x7,batch=21
-h200 fitted f32 65x47x39,batch=5
+h200 tailored f32 65x47x39,batch=5
 h200 pipeline f16 33x17x41,batch=9
 h200 pipeline f32 10x12x36,batch=11
 h200 mma bf16 40x40x404,batch=3,sb=0
@@ -74,8 +74,8 @@ h200 bundle f64 10x10x100,batch=5
 a100 bundle bf16 16x16x16,batch=33
 t4 bundle f16=f32 33x17x4,batch=7
 l40s bundle i32 64x64x64,batch=2
-a100 fitted f64 51x70x36,batch=3,sb=0
-t4 fitted i32 100x40x52,batch=3,sc=4100
+a100 tailored f64 51x70x36,batch=3,sb=0
+t4 tailored i32 100x40x52,batch=3,sc=4100
 h200 pipeline f64 24x24x24,batch=7,sa=0
 a100 pipeline bf16 64x64x16,batch=5
 l40s pipeline f16=f32 24x20x40,batch=13,sc=600
@@ -125,8 +125,8 @@ a100 f32-nn-65x132x72 multistage 20
 h200 f64-nn-65x130x72 dmma 20
 h200 f16-nn-33x17x41,batch=9 pipeline 20
 h200 f32-nt-13x9x7,batch=21 bundle 20
-h200 f32-nt-65x47x39,batch=5 fitted 20
-h200 f32-tn-130x100x20,batch=2 fitted 20"
+h200 f32-nt-65x47x39,batch=5 tailored 20
+h200 f32-tn-130x100x20,batch=2 tailored 20"
 fi
 while read -r device problem family count; do
     starts "$device" "$problem" "$family" random 1 "$count"

@@ -123,11 +123,11 @@ trial bundle f32-tn-8x12x5,batch=45,pointers,align=16,beta "SHARE=1 GATHER=1 PRO
 trial bundle f16-nn-9x8x9,batch=33,pointers,lda=12,ldc=10 "SHARE=1 GATHER=1 TM=5 TN=5"
 # Tiles that end beyond the matrix, one, two and four elements a copy; slabs that k does not fill; a thread
 # without a patch; a patch of more rows than the matrix has left.
-trial fitted f32-nn-65x52x39,batch=5 "BM=48 BN=64 BK=8 TM=7 TN=4 STAGES=3"
-trial fitted f32-tt-50x47x20,batch=7,lda=53,ldb=21,ldc=48,sc=2500,beta "BM=64 BN=32 BK=8 TM=6 TN=6 ORDER=1"
-trial fitted f32-tn-100x100x17,batch=3,sb=0 "BM=128 BN=128 BK=18 TM=20 TN=4 STAGES=4"
-trial fitted f64-nt-33x70x41,batch=4,pointers,align=16,beta "BM=48 BN=48 BK=14 TM=4 TN=8 STAGES=4"
-trial fitted i32-tn-130x44x12,batch=3,pointers "BM=32 BN=48 BK=12 TM=20 TN=6"
+trial tailored f32-nn-65x52x39,batch=5 "BM=48 BN=64 BK=8 TM=7 TN=4 STAGES=3"
+trial tailored f32-tt-50x47x20,batch=7,lda=53,ldb=21,ldc=48,sc=2500,beta "BM=64 BN=32 BK=8 TM=6 TN=6 ORDER=1"
+trial tailored f32-tn-100x100x17,batch=3,sb=0 "BM=128 BN=128 BK=18 TM=20 TN=4 STAGES=4"
+trial tailored f64-nt-33x70x41,batch=4,pointers,align=16,beta "BM=48 BN=48 BK=14 TM=4 TN=8 STAGES=4"
+trial tailored i32-tn-130x44x12,batch=3,pointers "BM=32 BN=48 BK=12 TM=20 TN=6"
 # Matrices that end with a part of a piece; rows of whole pieces.
 trial pipeline f16-nt-21x20x7,batch=33,pointers,align=16 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
 trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 STAGES=3 BULK=1"
@@ -176,9 +176,9 @@ trial bundle 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "SHARE=1 GATHER=1 TM=5 TN
 trial bundle 'f32-tn-8x12x5,batch=45,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
     "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
 trial bundle 'bf16-nt-9x10x9,batch=13,ldc=12,sc=120,epi=dequantise_bias_swiglu' "SHARE=0 GATHER=0"
-trial fitted 'f32-nn-67x50x20,batch=3,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
+trial tailored 'f32-nn-67x50x20,batch=3,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
     "BM=48 BN=64 BK=10 TM=6 TN=6"
-trial fitted 'f32-nt-36x40x12,batch=5,pointers,align=16,epi=scale_batch_row_bias_swiglu' "BM=48 BN=48 TM=6 TN=4"
+trial tailored 'f32-nt-36x40x12,batch=5,pointers,align=16,epi=scale_batch_row_bias_swiglu' "BM=48 BN=48 TM=6 TN=4"
 # Products that are gathered, with a last group that is no whole one; elements straight from the threads.
 trial pipeline 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "PRODUCTS=4 TM=3 TN=4 STAGES=3 BULK=1"
 trial pipeline 'f16-nn-21x20x36,batch=9,epi=bias_swiglu' "ENGINE=1 PRODUCTS=2 TM=32 TN=32 STAGES=2 PAD=1"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fitted - for batches of products of medium size: tiles of C that fit the matrices. A side
- * of 200 is two tiles of 100 or five of 40, where a family of fixed tiles computes 256 or
- * 240.
+ * tailored - for batches of products of medium size: tiles of C that fit the matrices. A
+ * side of 200 is two tiles of 100 or five of 40, where a family of fixed tiles computes 256
+ * or 240.
  *
  * C[m,n] = alpha op(A) op(B) + beta C, row-major, for each product.
  *
@@ -24,7 +24,7 @@
  * STAGES    slabs in shared memory
  * ORDER     of the multiply-adds, as in multistage
  *
- * gemmtune trial f32-nn-100x100x100,batch=4000 --family fitted
+ * gemmtune trial f32-nn-100x100x100,batch=4000 --family tailored
  *     --point "BM=128 BN=128 BK=20 TM=20 TN=4 STAGES=2 ORDER=0"
  */
 
