@@ -220,7 +220,7 @@ static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored
 static void init_job(struct gt_job *job, const struct gt_finals *f,
                      const struct gt_tuner *t, const struct gt_sweep_item *item) {
     gt_job_init(job, GT_JOB_FINAL, &t->device, item->name);
-    job->seed = t->seed + GT_FINALS_SEED;
+    job->seed = f->hurried ? t->seed : t->seed + GT_FINALS_SEED;
     job->count = f->count;
     for (int i = 0; i < f->count; i++)
         job->candidate[i] = f->best[i].candidate;

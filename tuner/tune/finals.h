@@ -42,7 +42,9 @@ struct gt_finals {
     /* The best of the families with the roles baseline and textbook; screen_ns is 0 without
      * one. */
     struct gt_finalist compared[GT_COMPARED];
-    bool hurried; /* no time is left for the set-up of a fresh worker */
+    /* They run in the worker of the search, on its data: another set-up would take too much
+     * of the time. */
+    bool hurried;
 };
 
 /* The number of the best that take part in the finals. */

@@ -41,6 +41,7 @@ struct gt_window {
     bool prepared;           /* the run worker has got the job to set the problem up */
     double limit_s;          /* as gt_tune_problem got it; 0: none */
     double began, prepare_began;
+    double set_up_s;     /* what the set-up took, 0 until it is done */
     double deadline;     /* of the search: only required trials begin later */
     double best_ns;      /* median of the best, at the highest clock */
     double best_high_ns; /* upper end of its interval, at the highest clock */
@@ -89,7 +90,8 @@ void gt_window_start_clock(struct gt_window *w);
  * get a part of its time more when there is a result already, required ones more than
  * that. */
 void gt_window_limit_jobs(struct gt_window *w);
-/* Whether the finals have less time than they take. */
+/* Whether the finals have no time for a set-up of their own: too little is left, or it
+ * would take more than a quarter of all. */
 bool gt_window_hurries_finals(const struct gt_window *w);
 
 /* ---- window_trial.c ---- */
