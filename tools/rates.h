@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rates.h - for issue-rates and ring-rates: calls that must not fail, and a kernel's time.
- */
+/* rates.h - for issue-rates, ring-rates and shared-loads: calls that must not fail, and a
+ * kernel's time. */
 #ifndef GT_TOOLS_RATES_H
 #define GT_TOOLS_RATES_H
 
