@@ -31,9 +31,9 @@ static const pattern patterns[] = {
     {"lane / 8, 128 bytes apart", 8, 32, 8},
 };
 
-enum { THREADS = 256, LOADS = 8, TURNS = 400, PLACES = 16384 };
+enum { THREADS = 256, LOADS = 8, TURNS = 400, PLACES = 8192 };
 
-/* Volatile loads stay where they are, and `at` moves, so that none is saved. */
+/* Volatile loads stay where they are, and their places change, so that none is saved. */
 template <int BYTES> __device__ float load(unsigned at) {
     float x, y, z, w;
     if (BYTES == 16)
@@ -48,20 +48,18 @@ template <int BYTES> __device__ float load(unsigned at) {
 }
 
 template <int BYTES> __global__ void loads(pattern p, long long *cycles, float *out) {
-    __shared__ __align__(128) float places[PLACES / 2];
+    __shared__ __align__(128) float places[PLACES];
     const int lane = threadIdx.x % 32, place = lane / p.divide % p.modulo * p.times;
     float sum = 0;
-    for (int i = threadIdx.x; i < PLACES / 2; i += THREADS)
+    for (int i = threadIdx.x; i < PLACES; i += THREADS)
         places[i] = (float)i;
-    unsigned at = (unsigned)__cvta_generic_to_shared(places) + place * BYTES;
+    const unsigned first = (unsigned)__cvta_generic_to_shared(places) + place * BYTES;
     __syncthreads();
     const long long began = clock64();
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int turn = 0; turn < TURNS; turn++)
 #pragma unroll
         for (int i = 0; i < LOADS; i++)
-            sum += load<BYTES>(at + i * 2048);
-        at ^= 1024;
-    }
+            sum += load<BYTES>(first + turn % 2 * 1024 + i * 2048);
     out[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x == 0)

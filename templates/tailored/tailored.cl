@@ -14,12 +14,13 @@
  *        read      coming     coming        multiplied, STAGES - 1 more are coming.
  *
  * The loop over slabs is that of multistage. The kernel is compiled for one m, n and k, and
- * for the distances of rows: a side is cut into equal tiles and k into equal slabs, a slab
- * is unrolled as a whole, and copies have constant places. Any number of threads may have a
- * patch; the others of the last warp copy.
+ * for the distances of rows. A side is cut into as few parts of at most BM or BN as will
+ * do, all as long as whole patches make them, but for the last one; k is cut likewise. A
+ * slab is unrolled as a whole, and copies have constant places. Any number of threads may
+ * have a patch; all of them copy.
  *
- * BM BN     the most rows and columns of a tile
- * BK        the most k of a slab
+ * BM BN     rows and columns of a part, rounded up to whole patches
+ * BK        k of a slab, rounded up to an even number
  * TM TN     patch of a thread
  * STAGES    slabs in shared memory
  * ORDER     of the multiply-adds, as in multistage
@@ -36,6 +37,8 @@ enum {
     BM = TY * TM, BN = TX * TN, BK = GT_DEPTH, /* an even number */
     SLABS = GT_SLABS,
     VA = GT_COPY_A, VB = GT_COPY_B, /* elements of a copy */
+    /* Rows of a slab: an odd number of 16 bytes, so that neighbouring k's, which lanes
+     * write when they transpose, lie in different banks. */
     LINE_A = GT_LINE_A, LINE_B = GT_LINE_B, SLAB_A = BK * LINE_A,
     STAGE = SLAB_A + BK * LINE_B,
     PM = GT_PIECE(TM), PN = GT_PIECE(TN),
@@ -46,7 +49,8 @@ enum {
     SLAB_LINE_B = GT_SLAB_LINE(ALONG_B, BN, BK, VB),
     COPIERS_A = T / SLAB_LINE_A > 0 ? T / SLAB_LINE_A * SLAB_LINE_A : T,
     COPIERS_B = T / SLAB_LINE_B > 0 ? T / SLAB_LINE_B * SLAB_LINE_B : T,
-    WHOLE = ROWS % BM == 0 && COLS % BN == 0 /* all tiles lie in C */
+    WHOLE = ROWS % BM == 0 && COLS % BN == 0, /* all tiles lie in C */
+    ALL_OF_IT = 0x7fffffff                    /* of a slab's k */
 };
 
 #ifndef GT_POINTERS
@@ -76,25 +80,59 @@ GT_INLINE int column_of(int p) {
     return p < TY / 2 * 2 * TX ? p % (2 * TX) / 2 : p % (2 * TX);
 }
 
-/* Starts to copy slab s of a product to `to`. x and y point to the tile's rows of op(A) and
- * columns of op(B), of which `rows` and `cols` exist. */
-GT_INLINE void fetch(GT_SHARED gt_ab *to, int s, const GT_GLOBAL gt_ab *x,
-                     const GT_GLOBAL gt_ab *y, int rows, int cols, int t) {
-    const int rest = DEEP - s * BK;
-    const gt_long lda = GT_ROW_A, ldb = GT_ROW_B; /* constants, so that copies have them */
-    const GT_GLOBAL gt_ab *const from_a = x + (ALONG_A ? s * BK : s * BK * lda);
-    const GT_GLOBAL gt_ab *const from_b = y + (ALONG_B ? s * BK : s * BK * ldb);
-    const int whole = WHOLE && DEEP % BK == 0;
+/* Starts to copy a slab to `to`, whose rows of op(A) and columns of op(B) are at x and y.
+ * `rows` and `cols` of them exist, and `deep` of their k. */
+GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *x,
+                     const GT_GLOBAL gt_ab *y, int rows, int cols, int deep, int whole,
+                     int t) {
     if (t < COPIERS_A)
         gt_slab_copy(ALONG_A, 0, BM, BK, VA, COPIERS_A,
                      to + gt_slab_to(ALONG_A, 0, BM, BK, VA, COPIERS_A, LINE_A, t), LINE_A,
-                     from_a + gt_slab_from(ALONG_A, BM, BK, VA, COPIERS_A, lda, t), lda,
-                     rows, rest, whole, t);
+                     x, GT_ROW_A, rows, deep, whole, t);
     if (t < COPIERS_B)
         gt_slab_copy(ALONG_B, 0, BN, BK, VB, COPIERS_B,
                      to + SLAB_A + gt_slab_to(ALONG_B, 0, BN, BK, VB, COPIERS_B, LINE_B, t),
-                     LINE_B, from_b + gt_slab_from(ALONG_B, BN, BK, VB, COPIERS_B, ldb, t),
-                     ldb, cols, rest, whole, t);
+                     LINE_B, y, GT_ROW_B, cols, deep, whole, t);
+}
+
+/* acc += the patch's product for one k. */
+GT_INLINE void multiply(gt_acc *acc, const gt_ab *x, const gt_ab *y) {
+    GT_UNROLL
+    for (int e = 0; e < TM * TN; e++) {
+        const int i = gt_order_row(GT_ORDER, TM, TN, e);
+        const int j = gt_order_column(GT_ORDER, TM, TN, e);
+        acc[i * TN + j] = gt_multiply_add(x[i], y[j], acc[i * TN + j]);
+    }
+}
+
+/* Stores a piece of a row of C: a vector if `inside`, else those of its elements that
+ * exist, the first `end`. */
+GT_INLINE void give(GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta,
+                    int inside, int end GT_PLACE_PARAMS) {
+    gt_c old[PN];
+    gt_load_c(PN, old, c, beta, inside, 0, end);
+    gt_store_row(PN, c, alpha, acc, beta, old, inside, 0, end GT_PLACE(gt_i, gt_j));
+}
+
+/* Stores the patch whose first element is at c and has the place; rows x cols of C exist
+ * from there. Unlike gt_patch_store it stores vectors in tiles at an edge too: where a row
+ * of C is whole pieces, a piece exists as a whole or not at all. */
+GT_INLINE void store(GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta,
+                     int rows, int cols GT_PLACE_PARAMS) {
+    const struct gt_side down = gt_side_of(PM, TY), along = gt_side_of(PN, TX);
+    const gt_long ld = GT_ROW_C;
+    const int vectors = COLS % PN == 0 && gt_aligned(PN, c, ld);
+    GT_UNROLL
+    for (int e = 0; e < TM * TN; e += PN) {
+        const int row = gt_side_at(&down, e / TN), col = gt_side_at(&along, e % TN);
+        const int end = WHOLE || row < rows ? cols - col : 0;
+        if (vectors && (WHOLE || end > 0))
+            give(c + row * ld + col, alpha, acc + e, beta, 1,
+                 end GT_PLACE(gt_i + row, gt_j + col));
+        else
+            give(c + row * ld + col, alpha, acc + e, beta, 0,
+                 end GT_PLACE(gt_i + row, gt_j + col));
+    }
 }
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
@@ -107,10 +145,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     const int patch = GT_MIN(t, PATCHES - 1);
     const int ay = row_of(patch) * PM, bx = column_of(patch) * PN;
     const int slabs = k > 0 && alpha != (gt_acc)0 ? SLABS : 0;
-    const GT_GLOBAL gt_ab *x = 0, *y = 0;
+    const gt_long ld_a = GT_ROW_A, ld_b = GT_ROW_B, ld_c = GT_ROW_C; /* constants */
+    const GT_GLOBAL gt_ab *x = 0, *y = 0; /* where the thread's copies of a slab begin */
     if (slabs > 0) {
-        x = MATRIX(a, product) + (ALONG_A ? row0 * lda : row0);
-        y = MATRIX(b, product) + (ALONG_B ? col0 * ldb : col0);
+        x = MATRIX(a, product) + (ALONG_A ? row0 * ld_a : row0) +
+            gt_slab_from(ALONG_A, BM, BK, VA, COPIERS_A, ld_a, t);
+        y = MATRIX(b, product) + (ALONG_B ? col0 * ld_b : col0) +
+            gt_slab_from(ALONG_B, BN, BK, VB, COPIERS_B, ld_b, t);
     }
     gt_acc acc[TM * TN];
     gt_ab fa[2 * TM], fb[2 * TN];
@@ -122,9 +163,17 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
 #define TURN()                                                                             \
     GT_COPY_WAIT(STAGES - 2);                                                              \
     GT_BARRIER()
+/* Starts to copy slab s, if there is one, and moves x and y on. Only the last slab may have
+ * too little k: the others ask for no more than their lines. */
 #define FETCH(s, stage)                                                                    \
-    if ((s) < slabs)                                                                       \
-        fetch(smem + (stage)*STAGE, s, x, y, rows, cols, t);                               \
+    if ((s) < slabs) {                                                                     \
+        if (DEEP % BK == 0 || (s) + 1 < SLABS)                                             \
+            fetch(smem + (stage)*STAGE, x, y, rows, cols, ALL_OF_IT, WHOLE, t);            \
+        else                                                                               \
+            fetch(smem + (stage)*STAGE, x, y, rows, cols, DEEP - (SLABS - 1) * BK, 0, t);  \
+        x += ALONG_A ? BK : BK * ld_a;                                                     \
+        y += ALONG_B ? BK : BK * ld_b;                                                     \
+    }                                                                                      \
     GT_COPY_COMMIT()
 #define LOAD(place, from, at)                                                              \
     gt_patch_load(TM, PM, TY, fa + (place)*TM, (from) + ay + (at)*LINE_A);                 \
@@ -150,44 +199,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
             }
             const GT_SHARED gt_ab *const from = last ? smem + next * STAGE : here;
             LOAD((u + 1) % 2, from, last ? 0 : u + 1);
-            GT_UNROLL
-            for (int e = 0; e < TM * TN; e++) {
-                const int i = gt_order_row(GT_ORDER, TM, TN, e);
-                const int j = gt_order_column(GT_ORDER, TM, TN, e);
-                acc[i * TN + j] = gt_multiply_add(fa[u % 2 * TM + i], fb[u % 2 * TN + j],
-                                                  acc[i * TN + j]);
-            }
+            multiply(acc, fa + u % 2 * TM, fb + u % 2 * TN);
         }
         free = now;
         now = next;
     }
 
-    if (t < PATCHES) {
-        const struct gt_side down = gt_side_of(PM, TY), along = gt_side_of(PN, TX);
-        GT_GLOBAL gt_c *const out = MATRIX(c, product) + (row0 + ay) * ldc + col0 + bx;
-        /* Pieces of a row exist as a whole, or none of their elements does. */
-        const int vectors = COLS % PN == 0 && gt_aligned(PN, out, ldc);
-        GT_UNROLL
-        for (int i = 0; i < TM; i++) {
-            const int row = gt_side_at(&down, i);
-            if (WHOLE || ay + row < rows)
-                GT_UNROLL
-            for (int j = 0; j < TN; j += PN) {
-                const int col = gt_side_at(&along, j), end = cols - bx - col;
-                GT_GLOBAL gt_c *const at = out + row * ldc + col;
-                gt_c old[PN];
-                if (vectors && (WHOLE || end > 0)) {
-                    gt_load_c(PN, old, at, beta, 1, 0, end);
-                    gt_store_row(PN, at, alpha, acc + i * TN + j, beta, old, 1, 0,
-                                 end GT_PLACE(product * ROWS + row0 + ay + row,
-                                              col0 + bx + col));
-                } else {
-                    gt_load_c(PN, old, at, beta, 0, 0, end);
-                    gt_store_row(PN, at, alpha, acc + i * TN + j, beta, old, 0, 0,
-                                 end GT_PLACE(product * ROWS + row0 + ay + row,
-                                              col0 + bx + col));
-                }
-            }
-        }
-    }
+    if (t < PATCHES)
+        store(MATRIX(c, product) + (row0 + ay) * ld_c + col0 + bx, alpha, acc, beta,
+              rows - ay, cols - bx GT_PLACE(product * ROWS + row0 + ay, col0 + bx));
 }

@@ -162,11 +162,11 @@ mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \
 # A tile too far up, an element of a piece too many, a slab that is not waited for, a row that is another's.
 few=f32-nn-65x50x39,batch=5
 mutant tailored 'row0 = tile \/ CUTS_N' 'row0 = tile % CUTS_N' $few "BM=48 BN=32 BK=8 TM=6 TN=4" "elements wrong"
-mutant tailored 'end = cols - bx - col' 'end = cols - bx - col + 1' $few "BM=48 BN=64 BK=8 TM=6 TN=4" \
+mutant tailored 'cols - col :' 'cols - col + 1 :' $few "BM=48 BN=64 BK=8 TM=6 TN=4" \
     "elements wrong"
 mutant tailored 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $few "BM=48 BN=64 BK=8 TM=6 TN=4 STAGES=2" \
     "where a copy to it is under way"
-mutant tailored 'rest = DEEP - s \* BK' 'rest = DEEP - 1 - s * BK' $few "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
+mutant tailored 'DEEP - (SLABS - 1) \* BK' 'DEEP - 1 - (SLABS - 1) * BK' $few "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
 mutant tailored 'product \* ROWS + row0' '0 * ROWS + row0' $few,epi=residual "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.
 few=f32-nn-8x8x8,batch=13,pointers,align=16

@@ -121,8 +121,9 @@ trial pipeline $thin,pointers,align=16 "$turns BULK=1"
 # Pieces of 16 bytes, and single elements of rows with padding.
 trial bundle f32-tn-8x12x5,batch=45,pointers,align=16,beta "SHARE=1 GATHER=1 PRODUCTS=4 PAD=1"
 trial bundle f16-nn-9x8x9,batch=33,pointers,lda=12,ldc=10 "SHARE=1 GATHER=1 TM=5 TN=5"
-# Tiles that end beyond the matrix, one, two and four elements a copy; slabs that k does not fill; a thread
-# without a patch; a patch of more rows than the matrix has left.
+# Tiles that end beyond the matrix, one and four elements a copy, of four some that do not exist; slabs that k does
+# not fill; a thread without a patch; a patch of more rows than the matrix has left.
+trial tailored f32-tn-79x70x37,batch=2,lda=80,ldb=72 "BM=96 BN=96 BK=8 TM=8 TN=8 STAGES=4"
 trial tailored f32-nn-65x52x39,batch=5 "BM=48 BN=64 BK=8 TM=7 TN=4 STAGES=3"
 trial tailored f32-tt-50x47x20,batch=7,lda=53,ldb=21,ldc=48,sc=2500,beta "BM=64 BN=32 BK=8 TM=6 TN=6 ORDER=1"
 trial tailored f32-tn-100x100x17,batch=3,sb=0 "BM=128 BN=128 BK=18 TM=20 TN=4 STAGES=4"

@@ -11,41 +11,46 @@
 
 #include <cmocka.h>
 
-/* A search that began `ago` seconds ago, of whose limit the set-up takes what it took. The
- * problem was being set up from the beginning. */
-static struct gt_window started(struct gt_tuner *t, double limit_s, double ago) {
+/* A search of a share of 1000 s that has just been set up. */
+struct search {
+    bool strict;
+    double ago_s, set_up_s; /* since it began; of that the set-up */
+    bool hurried;           /* its finals */
+    double left_s;          /* until its deadline */
+};
+
+/* Seconds count in hundreds, so that no busy machine matters. */
+static void expect(const struct search *s) {
     const double now = gt_seconds();
-    struct gt_window w = {.t = t, .limit_s = limit_s, .began = now - ago};
-    w.prepare_began = w.began;
-    w.deadline = now + 1e9;
+    struct gt_tuner t = {.strict = s->strict};
+    struct gt_window w = {.t = &t, .limit_s = 1000, .began = now - s->ago_s};
+    w.prepare_began = now - s->set_up_s;
     gt_window_start_clock(&w);
-    return w;
+    const double left = w.deadline - now;
+    assert_int_equal(gt_window_hurries_finals(&w), s->hurried);
+    if (left < s->left_s - 9 || left > s->left_s + 9)
+        fail_msg("%g s are left after %g with a set-up of %g, not about %g", left, s->ago_s,
+                 s->set_up_s, s->left_s);
 }
 
-/* Whether the finals are hurried; and how much of the time until the end of the share is
- * left to the search, in seconds. */
-static void expect(bool strict, double limit_s, double ago, bool hurried, double left_s) {
-    struct gt_tuner t = {.strict = strict};
-    const struct gt_window w = started(&t, limit_s, ago);
-    const double left = w.deadline - gt_seconds();
-    assert_int_equal(gt_window_hurries_finals(&w), hurried);
-    if (left < left_s - 30 || left > left_s + 30)
-        fail_msg("%g s are left of %g after %g, not about %g", left, limit_s, ago, left_s);
-}
-
-/* A thousand seconds each, so that no busy machine matters. */
 static void test_finals(void **state) {
+    static const struct search searches[] = {
+        /* as long for the finals; the search has what is left between them */
+        {true, 100, 100, false, 800},
+        {true, 300, 100, false, 600},
+        {true, 240, 240, false, 520},
+        /* more than a quarter: one set-up serves both */
+        {true, 260, 260, true, 740},
+        {true, 900, 700, true, 100},
+        /* no time is left, though the set-up was short */
+        {true, 1200, 100, true, 0},
+        /* the limit is that of the search alone */
+        {false, 900, 700, false, 1000},
+        {false, 1200, 100, false, 1000},
+    };
     (void)state;
-    /* as long for the finals as for the search, which has what is left between them */
-    expect(true, 1000, 100, false, 800);
-    expect(true, 1000, 200, false, 600);
-    /* more than a quarter: one set-up serves both */
-    expect(true, 1000, 300, true, 700);
-    expect(true, 1000, 900, true, 100);
-    /* no time for anything */
-    expect(true, 1000, 1200, true, 0);
-    /* the limit is that of the search alone */
-    expect(false, 1000, 900, false, 1000);
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        expect(&searches[i]);
 }
 
 int main(void) {

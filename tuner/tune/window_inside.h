@@ -83,15 +83,15 @@ bool gt_window_is_out_of_time(struct gt_window *w);
 void gt_window_note_compile(struct gt_window *w, const struct gt_window_entry *e);
 /* Seconds more for required trials. */
 double gt_window_grace_s(void);
-/* Sets the deadline at the end of the set-up. Under a budget the finals, which begin with
- * as long a set-up, must end within the problem's time too. */
+/* Sets the deadline at the end of the set-up. Under a budget the finals must end within the
+ * problem's share too, with a set-up as long if they have one of their own. */
 void gt_window_start_clock(struct gt_window *w);
 /* Sets the time at which the workers' jobs end. Under a budget, trials that began in time
  * get a part of its time more when there is a result already, required ones more than
  * that. */
 void gt_window_limit_jobs(struct gt_window *w);
-/* Whether the finals have no time for a set-up of their own: too little is left, or it
- * would take more than a quarter of all. */
+/* Whether the finals have no set-up of their own: no time is left for it, or it would take
+ * more than a quarter of the problem's share. */
 bool gt_window_hurries_finals(const struct gt_window *w);
 
 /* ---- window_trial.c ---- */

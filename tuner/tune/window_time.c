@@ -71,15 +71,15 @@ double gt_window_grace_s(void) {
     return 5 * gt_cores_crowding();
 }
 
-/* Whether another set-up would take more than a quarter of the time. */
-static bool is_set_up_once(const struct gt_window *w) {
-    return 4 * w->set_up_s > w->limit_s;
+/* Whether another set-up would take more than a quarter of the problem's share. */
+static bool sets_up_once(const struct gt_window *w) {
+    return w->t->strict && 4 * w->set_up_s > w->limit_s;
 }
 
 void gt_window_start_clock(struct gt_window *w) {
     const double now = gt_seconds();
     w->set_up_s = now - w->prepare_began;
-    const double again_s = is_set_up_once(w) ? 0 : w->set_up_s;
+    const double again_s = sets_up_once(w) ? 0 : w->set_up_s;
     if (w->limit_s > 0 && w->t->strict)
         w->deadline = fmax(w->began + w->limit_s - again_s - finals_s, now);
     else if (w->limit_s > 0)
@@ -94,6 +94,6 @@ void gt_window_limit_jobs(struct gt_window *w) {
 }
 
 bool gt_window_hurries_finals(const struct gt_window *w) {
-    return w->t->strict &&
-           (is_set_up_once(w) || gt_seconds() + finals_s > w->began + w->limit_s);
+    const bool is_late = gt_seconds() + finals_s > w->began + w->limit_s;
+    return sets_up_once(w) || (w->t->strict && is_late);
 }
