@@ -155,6 +155,14 @@ mutant pipeline '(int)(group % piece) \* run % piece' '0' f16-nn-5x3x7,batch=101
     "is no multiple of 16"
 mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-nt-33x20x31,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2" "elements wrong"
+# A rest of four k's fits one instruction, a rest of five does not.
+mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-tn-33x31x37,batch=9 \
+    "ENGINE=1 PRODUCTS=1 TM=48 TN=32 STAGES=2" "elements wrong"
+# The first and the last piece of an odd run, of which a neighbour has a part, copied by all threads.
+mutant pipeline 'else if (!EVEN \&\& e \* VECTOR < end)' 'else if (0)' f16-nn-5x3x7,batch=101 \
+    "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=0" "elements wrong"
+mutant pipeline 'end - e \* VECTOR);' 'end - e * VECTOR - 1);' f16-nn-5x3x7,batch=101 \
+    "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=0" "elements wrong"
 mutant pipeline '32 + 8 \* t' '32 + 4 * t' f16-nt-33x20x31,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2" "elements wrong"
 mutant pipeline 'if (DEEP % VK > 0 .*' 'if (0)' f32-nt-9x11x13,batch=20,ldb=14 \

@@ -155,6 +155,9 @@ trial pipeline bf16-tn-17x19x21,batch=33,epi=residual "ENGINE=1 PRODUCTS=1 TM=32
 trial pipeline f16-nn-33x31x65,batch=9 "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2"
 trial pipeline bf16-tt-31x20x33,batch=5,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
 trial pipeline f16-tn-31x33x64,batch=9 "ENGINE=1 PRODUCTS=2 TM=16 TN=48 STAGES=2"
+# A rest of four k's, and of five.
+trial pipeline f16-tn-33x31x36,batch=9 "ENGINE=1 PRODUCTS=1 TM=48 TN=32 STAGES=2 BULK=1"
+trial pipeline bf16-tn-31x33x5,batch=19 "ENGINE=1 PRODUCTS=1 TM=32 TN=48 STAGES=2"
 trial pipeline f64-nn-17x13x9,batch=7,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2 PAD=1"
 trial pipeline f64-nn-4x5x8,batch=9 "PRODUCTS=1 TM=4 TN=4 STAGES=2 PAD=1"
 trial pipeline f32-nt-9x11x13,batch=20,ldb=14 "PRODUCTS=1 TM=3 TN=4 STAGES=2 SLICES=2 PAD=1"
