@@ -120,17 +120,12 @@ GT_INLINE void give(GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc b
 GT_INLINE void store(GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta,
                      int rows, int cols GT_PLACE_PARAMS) {
     const struct gt_side down = gt_side_of(PM, TY), along = gt_side_of(PN, TX);
-    const gt_long ld = GT_ROW_C;
-    const int vectors = COLS % PN == 0 && gt_aligned(PN, c, ld);
     GT_UNROLL
     for (int e = 0; e < TM * TN; e += PN) {
         const int row = gt_side_at(&down, e / TN), col = gt_side_at(&along, e % TN);
         const int end = WHOLE || row < rows ? cols - col : 0;
-        if (vectors && (WHOLE || end > 0))
-            give(c + row * ld + col, alpha, acc + e, beta, 1,
-                 end GT_PLACE(gt_i + row, gt_j + col));
-        else
-            give(c + row * ld + col, alpha, acc + e, beta, 0,
+        if (!GT_VECTORS_C || WHOLE || end > 0)
+            give(c + row * (gt_long)GT_ROW_C + col, alpha, acc + e, beta, GT_VECTORS_C,
                  end GT_PLACE(gt_i + row, gt_j + col));
     }
 }
