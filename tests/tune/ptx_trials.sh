@@ -107,6 +107,7 @@ export FAKE_CUDA_DEVICE=a100
 trial mma bf16-nt-200x40x272,groups=5 \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial mma i8-nn-150x33x130,groups=5,beta "AHEAD=1 TAIL=0 SPLIT=2"
+trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 STAGES=3"
 if [ -n "${GT_LONG:-}" ]; then
     trial mma f16-nt-60x40x136,batch=5,masked,rows=20 "REPACK=0 VA=16 VB=16"
 fi
@@ -129,6 +130,11 @@ trial tailored f32-tt-50x47x20,batch=7,lda=53,ldb=21,ldc=48,sc=2500,beta "BM=64 
 trial tailored f32-tn-100x100x17,batch=3,sb=0 "BM=128 BN=128 BK=18 TM=20 TN=4 STAGES=4"
 trial tailored f64-nt-33x70x41,batch=4,pointers,align=16,beta "BM=48 BN=48 BK=14 TM=4 TN=8 STAGES=4"
 trial tailored i32-tn-130x44x12,batch=3,pointers "BM=32 BN=48 BK=12 TM=20 TN=6"
+# f64 by warps: one part and many, rows and columns past the edges, k's past the last slab.
+trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 STAGES=3"
+trial tailored f64-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=8 TM=32 TN=16"
+trial tailored f64-tn-40x100x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=32 TM=48 TN=32 STAGES=4"
+trial tailored f64-nt-33x70x7,batch=9,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=80"
 # Matrices that end with a part of a piece; rows of whole pieces.
 trial pipeline f16-nt-21x20x7,batch=33,pointers,align=16 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
 trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 STAGES=3 BULK=1"
@@ -182,6 +188,7 @@ trial bundle 'f32-tn-8x12x5,batch=45,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x
 trial bundle 'bf16-nt-9x10x9,batch=13,ldc=12,sc=120,epi=dequantise_bias_swiglu' "SHARE=0 GATHER=0"
 trial tailored 'f32-nn-67x50x20,batch=3,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
     "BM=48 BN=64 BK=10 TM=6 TN=6"
+trial tailored 'f64-nn-36x41x12,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=16 TM=16 TN=48"
 trial tailored 'f32-nt-36x40x12,batch=5,pointers,align=16,epi=scale_batch_row_bias_swiglu' "BM=48 BN=48 TM=6 TN=4"
 # Products that are gathered, with a last group that is no whole one; elements straight from the threads.
 trial pipeline 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "PRODUCTS=4 TM=3 TN=4 STAGES=3 BULK=1"
