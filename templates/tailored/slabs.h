@@ -10,11 +10,14 @@ enum {
     BM = TY * TM, BN = TX * TN, BK = GT_DEPTH,
     SLABS = GT_SLABS,
     VA = GT_COPY_A, VB = GT_COPY_B, /* elements of a copy */
-    /* Rows of a slab: an odd number of 16 bytes, so that neighbouring k's, which lanes
-     * write when they transpose, lie in different banks. */
-    LINE_A = GT_LINE_A, LINE_B = GT_LINE_B, SLAB_A = BK * LINE_A,
-    STAGE = SLAB_A + BK * LINE_B,
     ALONG_A = !GT_TA, ALONG_B = GT_TB, /* whether memory is contiguous along k */
+    /* Whether shared memory is so too. Otherwise k is outermost. */
+    ASIS_A = GT_ASIS_A, ASIS_B = GT_ASIS_B,
+    /* Rows of a slab: an odd number of 16 bytes, so that neighbouring ones, which lanes
+     * read together or write when they transpose, lie in different banks. */
+    LINE_A = GT_LINE_A, LINE_B = GT_LINE_B,
+    SLAB_A = (ASIS_A ? BM : BK) * LINE_A,
+    STAGE = SLAB_A + (ASIS_B ? BN : BK) * LINE_B,
     /* Threads that copy A and B: whole lines, so that a thread's copies have one place in
      * their lines. */
     SLAB_LINE_A = GT_SLAB_LINE(ALONG_A, BM, BK, VA),
@@ -46,14 +49,14 @@ template <class Of> GT_INLINE Of *matrix(Of *const *x, gt_long z) {
 GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *x,
                      const GT_GLOBAL gt_ab *y, int rows, int cols, int deep, int whole,
                      int t) {
+    const int to_a = gt_slab_to(ALONG_A, ASIS_A, BM, BK, VA, COPIERS_A, LINE_A, t);
+    const int to_b = gt_slab_to(ALONG_B, ASIS_B, BN, BK, VB, COPIERS_B, LINE_B, t) + SLAB_A;
     if (t < COPIERS_A)
-        gt_slab_copy(ALONG_A, 0, BM, BK, VA, COPIERS_A,
-                     to + gt_slab_to(ALONG_A, 0, BM, BK, VA, COPIERS_A, LINE_A, t), LINE_A,
-                     x, GT_ROW_A, rows, deep, whole, t);
+        gt_slab_copy(ALONG_A, ASIS_A, BM, BK, VA, COPIERS_A, to + to_a, LINE_A, x, GT_ROW_A,
+                     rows, deep, whole, t);
     if (t < COPIERS_B)
-        gt_slab_copy(ALONG_B, 0, BN, BK, VB, COPIERS_B,
-                     to + SLAB_A + gt_slab_to(ALONG_B, 0, BN, BK, VB, COPIERS_B, LINE_B, t),
-                     LINE_B, y, GT_ROW_B, cols, deep, whole, t);
+        gt_slab_copy(ALONG_B, ASIS_B, BN, BK, VB, COPIERS_B, to + to_b, LINE_B, y, GT_ROW_B,
+                     cols, deep, whole, t);
 }
 
 /* Where a block's next slab comes from: at x the tile's rows of op(A), at y its columns of

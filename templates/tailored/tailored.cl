@@ -19,9 +19,9 @@
  * slab is unrolled as a whole, and copies have constant places. Any number of threads may
  * have a patch; all of them copy.
  *
- * ENGINE    0: multiply-adds; 1: mma.sync, for f64
+ * ENGINE    0: multiply-adds; 1: mma.sync, for f64 and elements of 16 bits
  * BM BN     rows and columns of a part, rounded up to whole patches
- * BK        k of a slab, rounded up to an even number, with ENGINE=1 to a multiple of 8
+ * BK        k of a slab, rounded up to an even number, with ENGINE=1 to 8 (f64) or 16
  * TM TN     patch of a thread, with ENGINE=1 of a warp
  * STAGES    slabs in shared memory
  * ORDER     of the multiply-adds, as in multistage

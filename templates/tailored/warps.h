@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warps.h - f64 products of tailored by mma.sync: a warp computes a part of TM x TN. In
- * shared memory both operands have k outermost, so fragments (doubles.h) are loaded by
- * pairs of neighbouring lines. LINE_A and LINE_B are odd numbers of 16 bytes: no two lanes
- * of a quarter of a warp then read the same bank.
+ * warps.h - products of tailored by mma.sync, of f64 and of 16-bit types: a warp computes a
+ * part of TM x TN. Fragments of f64 (doubles.h) are loaded from slabs with k outermost, by
+ * pairs of neighbouring lines; those of 16-bit types (fragments.h) by ldmatrix from slabs
+ * as they lie in memory. Rows are an odd number of 16 bytes long, so that lanes that read
+ * together meet in no bank.
  */
 #if GT_ENGINE
 enum { SUMS = TM * TN / 32 };
@@ -18,29 +19,51 @@ GT_INLINE struct part part_of(int t) {
     return part;
 }
 
-/* Loads the fragment of 16 lines, the first of which is at x for the first k. */
-GT_INLINE void load_fragment(gt_ab *f, const gt_ab *x, int line) {
+#if GT_SIZEOF_A == 8
+typedef gt_ab fragment[4];
+enum { STEP = GT_DOUBLE_K };
+#define MULTIPLY_ADD gt_mma_double
+
+/* Loads the fragment of the lines from `line` and of k from `deep` on. */
+GT_INLINE void load_fragment(int of_b, int asis, gt_ab *f, const gt_ab *slab, int length,
+                             int line, int deep) {
     const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
     GT_UNROLL
     for (int v = 0; v < 2; v++)
-        gt_load_shared(2, f + 2 * v, x + (2 * t + v) * line + 2 * g);
+        gt_load_shared(2, f + 2 * v, slab + (deep + 2 * t + v) * length + line + 2 * g);
 }
+#else
+typedef unsigned fragment[4];
+enum { STEP = 16 };
+#define MULTIPLY_ADD gt_mma
 
-/* acc += the products of a slab. */
-GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b) {
+/* The same. Eight lanes each address the rows of a quarter of the fragment. */
+GT_INLINE void load_fragment(int of_b, int asis, unsigned *f, const gt_ab *slab,
+                             int length, int line, int deep) {
+    const int lane = GT_THREAD_X % 32, eight = lane % 8;
+    const int upper = (of_b ? lane / 16 : lane / 8) % 2 * 8;
+    const int last = (of_b ? lane / 8 : lane / 16) % 2 * 8;
+    const int row = asis ? line + upper + eight : deep + last + eight;
+    const int column = asis ? deep + last : line + upper;
+    gt_load_matrices(!asis, f, gt_shared_address(slab + row * length + column));
+}
+#endif
+
+/* acc += the products of the slabs at a and b. */
+GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
     GT_UNROLL
-    for (int p = 0; p < BK; p += GT_DOUBLE_K) {
-        gt_ab x[TM / 16][4], y[4];
+    for (int p = 0; p < BK; p += STEP) {
+        fragment x[TM / 16], y;
         GT_UNROLL
         for (int i = 0; i < TM / 16; i++)
-            load_fragment(x[i], a + p * LINE_A + i * 16, LINE_A);
+            load_fragment(0, ASIS_A, x[i], a, LINE_A, part.row + i * 16, p);
         GT_UNROLL
         for (int j = 0; j < TN / 16; j++) {
-            load_fragment(y, b + p * LINE_B + j * 16, LINE_B);
+            load_fragment(1, ASIS_B, y, b, LINE_B, part.col + j * 16, p);
             GT_UNROLL
             for (int i = 0; i < 2 * (TM / 16); i++)
-                gt_mma_double(acc + (i / 2 * (TN / 8) + 2 * j + i % 2) * 4, x[i / 2], y,
-                              i % 2);
+                MULTIPLY_ADD(acc + (i / 2 * (TN / 8) + 2 * j + i % 2) * 4, x[i / 2], y,
+                             i % 2);
         }
     }
 }
@@ -54,24 +77,28 @@ GT_INLINE void sum_up(gt_acc *acc, gt_ab *smem, struct source from, struct part 
         const gt_ab *const slabs = smem + now * STAGE;
         TURN();
         fetch_next(smem + free * STAGE, &from, s + STAGES - 1, t);
-        multiply(acc, slabs + part.row, slabs + SLAB_A + part.col);
+        multiply(acc, slabs, slabs + SLAB_A, part);
         free = now;
         now = now + 1 == STAGES ? 0 : now + 1;
     }
 }
 
 /* Stores the part whose first element is at c and has the place; rows x cols of C exist
- * from there. A lane has pairs of neighbouring columns. */
+ * from there. A lane has pairs of neighbouring columns. Lines that were loaded by pairs
+ * (MIXED) are in another order. */
 GT_INLINE void store(gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta, int rows,
                      int cols GT_PLACE_PARAMS) {
+    enum { MIXED = GT_SIZEOF_A == 8 };
     const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
     GT_UNROLL
     for (int i = 0; i < SUMS; i += 2) {
         const int block = i / (TN / 2), across = i % (TN / 2) / 8; /* of 16 lines */
         const int upper = i % 4 / 2, which = i % 8 / 4;            /* half of A, pair */
-        const gt_acc *of = acc + (block * (TN / 8) + across * 2) * 4 + upper * 2 + which;
-        const gt_acc two[2] = {of[0], of[4]};
-        const int row = block * 16 + 2 * g + upper, col = across * 16 + 4 * t + 2 * which;
+        const gt_acc *of = acc + (block * (TN / 8) + across * 2) * 4 + upper * 2;
+        const gt_acc two[2] = {of[MIXED ? which : which * 4],
+                               of[MIXED ? which + 4 : which * 4 + 1]};
+        const int row = block * 16 + (MIXED ? 2 * g + upper : g + 8 * upper);
+        const int col = across * 16 + (MIXED ? 4 * t + 2 * which : 8 * which + 2 * t);
         const int end = WHOLE || row < rows ? cols - col : 0;
         if (!GT_VECTORS_C || WHOLE || end > 0)
             give(2, c + row * (gt_long)GT_ROW_C + col, alpha, two, beta, GT_VECTORS_C,

@@ -127,7 +127,8 @@ h200 f16-nn-33x17x41,batch=9 pipeline 20
 h200 f32-nt-13x9x7,batch=21 bundle 20
 h200 f32-nt-65x47x39,batch=5 tailored 20
 h200 f32-tn-130x100x20,batch=2 tailored 20
-h200 f64-nt-65x46x40,batch=3 tailored 20"
+h200 f64-nt-65x46x40,batch=3 tailored 20
+h200 f16-nn-65x46x40,batch=3 tailored 20"
 fi
 while read -r device problem family count; do
     starts "$device" "$problem" "$family" random 1 "$count"

@@ -108,6 +108,7 @@ trial mma bf16-nt-200x40x272,groups=5 \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial mma i8-nn-150x33x130,groups=5,beta "AHEAD=1 TAIL=0 SPLIT=2"
 trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 STAGES=3"
+trial tailored f16-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=32"
 if [ -n "${GT_LONG:-}" ]; then
     trial mma f16-nt-60x40x136,batch=5,masked,rows=20 "REPACK=0 VA=16 VB=16"
 fi
@@ -135,6 +136,12 @@ trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 S
 trial tailored f64-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=8 TM=32 TN=16"
 trial tailored f64-tn-40x100x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=32 TM=48 TN=32 STAGES=4"
 trial tailored f64-nt-33x70x7,batch=9,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=80"
+# 16-bit types, as they lie in memory and across; rows of 16, 8 and 2 bytes' alignment; one slab and more.
+trial tailored f16-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=32"
+trial tailored bf16-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=32 TN=16 STAGES=3"
+trial tailored f16=f32-nt-63x61x51,batch=4,pointers "ENGINE=1 BM=64 BN=64 BK=64 TM=32 TN=32"
+trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=32 TM=48 TN=64 STAGES=4"
+trial tailored f16-nn-100x100x100,batch=2 "ENGINE=1 BM=128 BN=128 BK=112 TM=64 TN=64"
 # Matrices that end with a part of a piece; rows of whole pieces.
 trial pipeline f16-nt-21x20x7,batch=33,pointers,align=16 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
 trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 STAGES=3 BULK=1"
@@ -189,6 +196,7 @@ trial bundle 'bf16-nt-9x10x9,batch=13,ldc=12,sc=120,epi=dequantise_bias_swiglu' 
 trial tailored 'f32-nn-67x50x20,batch=3,beta,epi=s:f32;d2[i,j]:bf16;d2=s*x;d=relu(x)+r[i,j]*b[j]+q[i]' \
     "BM=48 BN=64 BK=10 TM=6 TN=6"
 trial tailored 'f64-nn-36x41x12,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=16 TM=16 TN=48"
+trial tailored 'bf16-nt-36x44x12,batch=5,pointers,align=16,epi=scale_batch_row_bias_swiglu' "ENGINE=1 BM=48 BN=48 BK=16 TM=48 TN=16"
 trial tailored 'f32-nt-36x40x12,batch=5,pointers,align=16,epi=scale_batch_row_bias_swiglu' "BM=48 BN=48 TM=6 TN=4"
 # Products that are gathered, with a last group that is no whole one; elements straight from the threads.
 trial pipeline 'f16-nn-9x7x9,batch=33,epi=row_bias_gelu' "PRODUCTS=4 TM=3 TN=4 STAGES=3 BULK=1"
