@@ -13,6 +13,8 @@
  *     +--------+ +--------+ +--------+      slab s lies in stage s % STAGES; while it is
  *        read      coming     coming        multiplied, STAGES - 1 more are coming.
  *
+ * Slabs of 16-bit types that are contiguous along k stay so: [BM][LINE_A], [BN][LINE_B].
+ *
  * The loop over slabs is that of multistage. The kernel is compiled for one m, n and k, and
  * for the distances of rows. A side is cut into as few parts of at most BM or BN as will
  * do, all as long as whole patches make them, but for the last one; k is cut likewise. A
