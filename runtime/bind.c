@@ -82,6 +82,9 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
     else if (gt_driver_of(d->backend)->speaks_cuda &&
              d->cc < f->min_cc[gt_dtype_index(gt_family_dtype(f, p))])
         reason = "the family needs a newer compute capability";
+    else if (!gt_driver_of(d->backend)->speaks_cuda &&
+             (f->cuda_only & gt_dtype_bit(gt_family_dtype(f, p))) != 0)
+        reason = "the family's kernels for these data types need CUDA";
     else if (gt_driver_of(d->backend)->speaks_cuda && d->cc > f->max_cc)
         reason = "the family has instructions that newer compute capabilities lack";
     else if (is_f64(p) && !d->has_f64)

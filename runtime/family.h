@@ -174,6 +174,7 @@ struct gt_family {
     uint64_t dtypes;         /* bit i: row i of core/dtype.h */
     uint64_t layouts;        /* bits of gt_layout_bit */
     int min_cc[GT_DTYPES];   /* least compute capability on CUDA, of each mix */
+    uint64_t cuda_only;      /* gt_dtype_bit of the mixes that other backends do not get */
     int max_cc;              /* greatest compute capability on CUDA */
     int rank;                /* default points are offered in this order, lowest first */
     enum gt_role role;

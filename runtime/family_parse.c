@@ -129,7 +129,7 @@ static void raise_min_cc(struct gt_family *f, uint64_t set, int cc) {
             f->min_cc[i] = cc;
 }
 
-/* {"cuda": 75, "bf16": 80}: for every mix, and for some. */
+/* {"cuda": 75, "bf16": 80}: for every mix, and for some, which are for CUDA alone. */
 static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
@@ -145,6 +145,7 @@ static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt
         else
             status = gt_json_int(&cc, member, 0, CC_MAX, err);
         raise_min_cc(f, set, (int)cc);
+        f->cuda_only |= set == UINT64_MAX ? 0 : set;
     }
     return status;
 }

@@ -330,6 +330,7 @@ static void print_facts(struct gt_printer *to, const struct gt_family *f) {
         print_at(to, "min_cc", i);
         (void)fprintf(to->data, "%d,\n", f->min_cc[i]);
     }
+    print_set(to, "cuda_only", f->cuda_only);
     print_int(to, "max_cc", f->max_cc);
     print_int(to, "rank", f->rank);
     (void)fprintf(to->data, ".role = (enum gt_role)%d,\n", (int)f->role);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiles every built-in family and the checking kernels with NVRTC; no GPU is needed. The
- * default point is compiled for every architecture that the library knows: for each type
- * where the kernels' texts or the chips change, else for one type, another for each
- * architecture. One architecture has all four layouts. The starting points, which users
- * get, are compiled for sm_90, each with one type and one layout; those of mma also for the
- * older chips that it is for, and for sm_120. GEMMTUNE_LIBNVRTC names
- * the library, else the installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later.
- * GT_SHARE names the share of the kernels that is compiled (tests/share.h). All cores
- * compile.
+ * default point, or the first legal one where a type refuses it, is compiled for every
+ * architecture that the library knows: for each type where the kernels' texts or the chips
+ * change, else for one type, another for each architecture. One architecture has all four
+ * layouts. The starting points, which users get, are compiled for sm_90, each with one type
+ * and one layout; those of mma also for the older chips that it is for, and for sm_120.
+ * GEMMTUNE_LIBNVRTC names the library, else the installed one is used. GT_NVRTC_BELOW=N
+ * leaves out sm_N and later. GT_SHARE names the share of the kernels that is compiled
+ * (tests/share.h). All cores compile.
  */
 #include "runtime/build.h"
 #include "runtime/launch.h"
 #include "runtime/nvrtc.h"
 #include "tests/share.h"
 #include "tuner/lab/check.h"
+#include "tuner/search/space.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -199,10 +200,38 @@ static bool prepare(const struct gt_family *f, int cc, const char *dtype,
                   gt_family_dtype(f, &j->problem) == gt_dtype_of(&j->problem));
 }
 
+/* Whether the rules allow the next job's point. A kernel for one problem must be one that
+ * the problem accepts; others do not depend on it. */
+static bool is_allowed(void) {
+    struct gt_binding b;
+    struct gt_err err;
+    const struct job *j = &job[jobs];
+    return bind(&b, j, &err) == GEMMTUNE_OK && !gt_refused(&b) &&
+           (!j->family->per_problem || gt_not_accepted(&b) == NULL);
+}
+
+/* Gives the next job the first point that the rules allow: a family may serve a type by
+ * kernels of another kind than its default. */
+static void take_first_allowed(void) {
+    struct job *j = &job[jobs];
+    struct gt_space space;
+    struct gt_err err = {""};
+    if (gt_space_create(&space, j->family, &j->device, &j->problem, &err) != GEMMTUNE_OK)
+        fail_msg("%s %s: %s", j->family->name, j->name, err.line);
+    if (space.count == 0)
+        fail_msg("%s %s: no point is legal", j->family->name, j->name);
+    gt_space_point(&space, 0, &j->point);
+    gt_space_clear(&space);
+}
+
 static void add_default(const struct gt_family *f, int cc, const char *dtype,
                         const char *layout) {
-    if (prepare(f, cc, dtype, layout))
-        gt_family_default(f, &job[jobs++].point);
+    if (!prepare(f, cc, dtype, layout))
+        return;
+    gt_family_default(f, &job[jobs].point);
+    if (!is_allowed())
+        take_first_allowed();
+    jobs++;
 }
 
 static void add_type(int cc, const char *dtype, int layout_count) {
@@ -230,24 +259,17 @@ static void add_arch(int cc, int nth, bool has_all_layouts) {
             add_type(cc, dtypes[t], has_all_layouts && t < WIDTHS ? 4 : 1);
 }
 
-/* Whether the rules allow the next job's point. A kernel for one problem must be one that
- * the problem accepts; others do not depend on it. */
-static bool is_allowed(void) {
-    struct gt_binding b;
-    struct gt_err err;
-    const struct job *j = &job[jobs];
-    return bind(&b, j, &err) == GEMMTUNE_OK && !gt_refused(&b) &&
-           (!j->family->per_problem || gt_not_accepted(&b) == NULL);
-}
-
-/* A start for a type, and the first batch where the family wants one, for which the rules
- * allow it in this layout; false when there is none. Each start begins with another type,
- * so a family's starts have all its types between them. */
+/* A start for a type, and the first shape where the family compiles for one, for which the
+ * rules allow it in this layout; false when there is none. Each start begins with another
+ * type, so a family's starts have all its types between them. */
 static bool add_start_in(const char *layout, const struct gt_family *f, int cc, int start) {
-    static const char *const batches[] = {"16x16x16,batch=1000", "4x4x4,batch=1000",
-                                          "64x64x64,batch=1000"};
+    static const char *const batches[] = {
+        "16x16x16,batch=1000", "4x4x4,batch=1000",    "64x64x64,batch=1000",
+        "100x100x100,batch=9", "200x200x200,batch=9", "48x240x100,batch=9",
+    };
+    const int shapes = f->per_problem ? (int)(sizeof batches / sizeof *batches) : 1;
     for (int t = 0; t < DTYPES; t++)
-        for (int i = 0; i < (f->per_problem ? 3 : 1); i++) {
+        for (int i = 0; i < shapes; i++) {
             const char *dtype = dtypes[(t + start) % DTYPES];
             if (!prepare(f, cc, dtype, layout))
                 continue;

@@ -315,6 +315,37 @@ static void test_serves(void **state) {
     }
 }
 
+/* A type that has a least architecture of its own is for CUDA alone. */
+static void test_serves_types_of_cuda(void **state) {
+    static const struct {
+        enum gemmtune_backend backend;
+        int cc;
+        const char *name, *why;
+    } rows[] = {
+        {GEMMTUNE_CUDA, 80, "bf16-nn-64x64x64,batch=9", NULL},
+        {GEMMTUNE_CUDA, 75, "bf16-nn-64x64x64,batch=9", "capability"},
+        {GEMMTUNE_CUDA, 75, "f32-nn-64x64x64,batch=9", NULL},
+        {GEMMTUNE_OPENCL, 0, "bf16-nn-64x64x64,batch=9", "need CUDA"},
+        {GEMMTUNE_OPENCL, 0, "f32-nn-64x64x64,batch=9", NULL},
+    };
+    struct gt_families *all;
+    struct gt_err err;
+    (void)state;
+    assert_int_equal(gt_families_create(&all, &err), GEMMTUNE_OK);
+    const struct gt_family *f = gt_families_find(all, "tailored");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const gemmtune_problem p = problem(rows[i].name);
+        struct gt_device d = card;
+        const char *why = NULL;
+        d.backend = rows[i].backend;
+        d.cc = rows[i].cc;
+        assert_int_equal(gt_family_serves(f, &d, &p, &why), rows[i].why == NULL);
+        if (rows[i].why != NULL)
+            assert_non_null(strstr(why, rows[i].why));
+    }
+    gt_families_destroy(all);
+}
+
 /* The words are real: 5.0 is Ubuntu 24.04's. */
 static void test_serves_barriers(void **state) {
     static const char *const with[2] = {"GT_BARRIER();", NULL};
@@ -397,6 +428,7 @@ int main(void) {
         cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_launch_of_odd_families),
         cmocka_unit_test(test_serves),
+        cmocka_unit_test(test_serves_types_of_cuda),
         cmocka_unit_test(test_serves_barriers),
         cmocka_unit_test(test_bits),
     };

@@ -49,6 +49,10 @@ static void test_order_and_points(void **state) {
         if (!gt_family_serves(f, &tuner.device, &p, NULL))
             continue;
         OK(gt_space_create(&alone, f, &tuner.device, &p, &err));
+        if (alone.count == 0) {
+            gt_space_clear(&alone);
+            continue;
+        }
         assert_true(n < spaces);
         assert_ptr_equal(space[n].family, f);
         assert_int_equal(space[n].count, alone.count);
@@ -81,10 +85,32 @@ static void test_some_families(void **state) {
     tuner.only = NULL;
 }
 
+/* A family without a legal point is left out, and alone it has no kernel. */
+static void test_no_legal_point(void **state) {
+    const struct gt_texts both = {2, {"tailored", "naive"}}, one = {1, {"tailored"}};
+    gemmtune_problem p;
+    struct gt_space *space;
+    struct gt_err untried;
+    int spaces;
+    (void)state;
+    OK(gt_problem_from_name(&p, "f32-nn-20000x20000x8,batch=2", &err));
+    tuner.only = &both;
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    assert_int_equal(spaces, 1);
+    assert_string_equal(space->family->name, "naive");
+    gt_tune_spaces_free(space, spaces);
+    tuner.only = &one;
+    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err);
+    assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "no family that was asked for"));
+    tuner.only = NULL;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_points),
         cmocka_unit_test(test_some_families),
+        cmocka_unit_test(test_no_legal_point),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -162,6 +162,8 @@ static gt_status add_count(struct gt_table *t, const struct gt_question *s,
         return status;
     row.raw = space.raw;
     row.legal = space.count;
+    if (row.why == NULL && space.count == 0)
+        row.why = "the rules refuse each point";
     gt_space_clear(&space);
     return add_counted(t, &row, err);
 }

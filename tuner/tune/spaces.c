@@ -62,15 +62,17 @@ static size_t list_families(struct made *out, const struct gt_tuner *t,
     return n;
 }
 
-/* Hands all spaces over, also after a failure, so that the caller can free them. The first
- * failure that is not a family's own fault is the result. */
+/* Hands over all spaces that have points, also after a failure, so that the caller can free
+ * them. The first failure that is not a family's own fault is the result. */
 static gt_status collect(struct gt_space *space, int *spaces, struct gt_err *untried,
                          struct made *made, size_t count, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < count; i++) {
         struct made *const x = &made[i];
-        if (x->status == GEMMTUNE_OK)
+        if (x->status == GEMMTUNE_OK && x->space.count > 0)
             space[(*spaces)++] = x->space;
+        else if (x->status == GEMMTUNE_OK)
+            gt_space_clear(&x->space);
         else if (x->status == GEMMTUNE_EINVAL)
             add_untried(untried, &x->why);
         else if (status == GEMMTUNE_OK)
