@@ -170,7 +170,7 @@ struct gt_family {
      * a name ends them. */
     struct gt_template source[GT_BACKENDS][GT_TEMPLATES_MAX];
     char entry[GT_NAME_MAX]; /* name of the main kernel */
-    unsigned uses;           /* bit i: part i of templates/common/ */
+    uint64_t uses;           /* bit i: part i of templates/common/ */
     uint64_t dtypes;         /* bit i: row i of core/dtype.h */
     uint64_t layouts;        /* bits of gt_layout_bit */
     int min_cc[GT_DTYPES];   /* least compute capability on CUDA, of each mix */

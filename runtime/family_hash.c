@@ -191,7 +191,7 @@ gt_status gt_family_set_hash(struct gt_family *f, struct gt_node space,
     for (int i = 0; i < GT_BACKENDS && status == GEMMTUNE_OK; i++)
         status = add_source(&h, f->source[i], err);
     for (int i = 0; gt_part_name(i) != NULL && status == GEMMTUNE_OK; i++)
-        if ((f->uses & 1u << i) != 0)
+        if ((f->uses & UINT64_C(1) << i) != 0)
             status = add_code(&h, part_text(i), err);
     gt_hash_hex(&h, f->hash);
     return status;

@@ -83,15 +83,15 @@ void gt_builtin_values(int64_t value[GT_BUILTIN_COUNT], const struct gt_device *
 
 /* A set of parts of templates/common/ has bit i for part i. Every set has dialect and
  * types. */
-enum { GT_PARTS_MAX = 31, GT_PARTS_ALWAYS = 3 };
+enum { GT_PARTS_MAX = 63, GT_PARTS_ALWAYS = 3 };
 /* The name of part i, in the order of parts in a source; NULL past the last one. */
 const char *gt_part_name(int i);
 /* The text of part i, which must exist. Lives for ever. */
 const char *gt_part_text(int i);
 /* The bit of the part of that name; 0 when there is none. */
-unsigned gt_part_bit(const char *name);
+uint64_t gt_part_bit(const char *name);
 /* The set with the parts that its members need and the parts of every set. */
-unsigned gt_parts_closed(unsigned set);
+uint64_t gt_parts_closed(uint64_t set);
 
 /* Gives the text of a family's file `file` for a backend; the caller frees *out. */
 typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backend,

@@ -52,12 +52,12 @@ static gt_status add_constants(struct gt_family *f, const char *text, struct gt_
     return status;
 }
 
-static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) {
+static gt_status read_part(uint64_t *set, struct gt_node n, struct gt_err *err) {
     const char *name;
     const gt_status status = gt_json_string(&name, n, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const unsigned bit = gt_part_bit(name);
+    const uint64_t bit = gt_part_bit(name);
     if (bit == 0)
         return gt_json_fail(n, err, "\"%s\" is not a part of templates/common", name);
     if ((*set & bit) != 0)
@@ -69,14 +69,14 @@ static gt_status read_part(unsigned *set, struct gt_node n, struct gt_err *err) 
 /* A family without "uses" may use all parts. */
 gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const bool absent = gt_json_kind(n) == GT_JSON_ABSENT;
-    unsigned set = absent ? ~0u : 0;
+    uint64_t set = absent ? UINT64_MAX : 0;
     gt_status status =
         absent ? GEMMTUNE_OK : gt_read_list(n, GT_JSON_ARRAY, 0, GT_PARTS_MAX, err);
     for (size_t i = 0; !absent && i < gt_json_count(n) && status == GEMMTUNE_OK; i++)
         status = read_part(&set, gt_json_at(n, i), err);
     f->uses = gt_parts_closed(set);
     for (int i = 0; gt_part_name(i) != NULL && status == GEMMTUNE_OK; i++)
-        if ((f->uses & ~(unsigned)GT_PARTS_ALWAYS & 1u << i) != 0)
+        if ((f->uses & ~(uint64_t)GT_PARTS_ALWAYS & UINT64_C(1) << i) != 0)
             status = add_constants(f, gt_part_text(i), err);
     return status;
 }

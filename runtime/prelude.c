@@ -30,6 +30,7 @@ enum part {
     BYTES,
     FRAGMENTS,
     DOUBLES,
+    WARP_TILES,
     REPACK,
     RING,
     SHARES,
@@ -40,17 +41,18 @@ enum part {
     ACROSS,
     RESIDUES,
     SPLIT,
+    POINTERS,
     WALK,
     BATCH,
     PART_COUNT
 };
 
-#define BIT(part) (1u << (part))
+#define BIT(part) (UINT64_C(1) << (part))
 
 /* In the order of parts in a source: each part needs only parts above it. */
 static const struct {
     const char *name;
-    unsigned needs; /* bits */
+    uint64_t needs; /* bits */
 } parts[PART_COUNT] = {
     [DIALECT] = {"dialect", 0}, /* these two are in every source */
     [TYPES] = {"types", 0},
@@ -70,6 +72,7 @@ static const struct {
     [BYTES] = {"bytes", 0},
     [FRAGMENTS] = {"fragments", 0},
     [DOUBLES] = {"doubles", BIT(VECTORS)},
+    [WARP_TILES] = {"warp_tiles", BIT(FRAGMENTS) | BIT(DOUBLES)},
     [REPACK] = {"repack", BIT(BYTES)},
     [RING] = {"ring", BIT(BARRIERS)},
     [SHARES] = {"shares", BIT(VECTORS) | BIT(RING)},
@@ -80,6 +83,7 @@ static const struct {
     [ACROSS] = {"across", BIT(FRAGMENTS) | BIT(TENSOR_COPIES) | BIT(WARPGROUPS)},
     [RESIDUES] = {"residues", 0},
     [SPLIT] = {"split", BIT(BYTES)},
+    [POINTERS] = {"pointers", 0},
     [WALK] = {"walk", 0},
     [BATCH] = {"batch", 0}, /* in those of batches without strides or with epilogues */
 };
@@ -104,14 +108,14 @@ const char *gt_part_text(int i) {
     return text != NULL ? text : "";
 }
 
-unsigned gt_part_bit(const char *name) {
+uint64_t gt_part_bit(const char *name) {
     for (int i = 0; i < PART_COUNT; i++)
         if (strcmp(parts[i].name, name) == 0)
             return BIT(i);
     return 0;
 }
 
-unsigned gt_parts_closed(unsigned set) {
+uint64_t gt_parts_closed(uint64_t set) {
     set |= GT_PARTS_ALWAYS;
     for (int i = PART_COUNT - 1; i >= 0; i--)
         if ((set & BIT(i)) != 0)

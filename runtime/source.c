@@ -238,15 +238,16 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
 }
 
 /* The function of an epilogue stands behind the part that it is made of. */
-static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *epilogue) {
-    const unsigned made_of = gt_part_bit("epilogue");
-    const unsigned all = epilogue != NULL ? set | made_of : set & ~made_of;
+static void put_parts(struct text *t, uint64_t set, const struct gt_epilogue *epilogue) {
+    const uint64_t made_of = gt_part_bit("epilogue");
+    const uint64_t all = epilogue != NULL ? set | made_of : set & ~made_of;
     for (int i = 0; gt_part_name(i) != NULL; i++) {
-        if ((all & 1u << i) == 0)
+        const uint64_t bit = UINT64_C(1) << i;
+        if ((all & bit) == 0)
             continue;
         putf(t, "#line 1 \"common/%s.h\"\n", gt_part_name(i));
         put(t, gt_part_text(i));
-        if (epilogue != NULL && 1u << i == made_of)
+        if (epilogue != NULL && bit == made_of)
             put_epilogue(t, epilogue, gt_epilogue_function);
     }
     put(t, "\n");
@@ -255,7 +256,7 @@ static void put_parts(struct text *t, unsigned set, const struct gt_epilogue *ep
 /* The family's parts. The part `batch` joins them for batches without strides and for those
  * with an epilogue, unless the kernel walks over all products or slots (the part `walk`).
  */
-static unsigned parts_of(const struct gt_binding *b) {
+static uint64_t parts_of(const struct gt_binding *b) {
     const bool odd_batch =
         b->batch_kind != GEMMTUNE_BATCH_STRIDED || (b->is_batch && b->epilogue != NULL);
     return odd_batch && b->walks == 0 ? b->family->uses | gt_part_bit("batch")

@@ -323,7 +323,8 @@ static void print_facts(struct gt_printer *to, const struct gt_family *f) {
     print_word(to, "entry", f->entry);
     (void)fputs(".about = ", to->data);
     print_text(to, f->about);
-    (void)fprintf(to->data, ",\n.uses = %uu,\n", f->uses);
+    (void)fputs(",\n", to->data);
+    print_set(to, "uses", f->uses);
     print_set(to, "dtypes", f->dtypes);
     print_set(to, "layouts", f->layouts);
     for (int i = 0; i < (int)GT_DTYPES; i++) {

@@ -48,23 +48,13 @@ enum {
 
 #define IS_ALIGNED(p) (((gt_long)(p) & 15) == 0)
 
-#ifndef GT_POINTERS
-#define GT_POINTERS 0
-#endif
-
 /* The matrices of a block: the first one, and those behind it at strides. With GT_POINTERS
  * the first one's pointer, and those behind it in the caller's array. */
 #if GT_POINTERS
 #define MATRICES(type)   type *const *
 #define FROM(x, number)  (all_##x + (number))
 #define IS_SHARED(x)     0
-#define MATRIX(x, stride, z) matrix(x, z)
-/* The compiler does not know of a pointer in memory that it leads to global memory. */
-template <class T> GT_INLINE T *matrix(T *const *x, int z) {
-    T *const at = x[z];
-    __builtin_assume(__isGlobal(at));
-    return at;
-}
+#define MATRIX(x, stride, z) gt_pointed(x, z)
 #else
 #define MATRICES(type)   GT_GLOBAL type *
 #define FROM(x, number)  ((x) + (number) * stride_##x)

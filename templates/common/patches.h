@@ -74,6 +74,17 @@ GT_INLINE void gt_patch_load(int count, int piece, int lanes, gt_ab *to,
         gt_load_shared(piece, to + i, from + gt_side_at(&side, i));
 }
 
+/* acc += the patch's product for one k, from its rows x and its columns y. */
+GT_INLINE void gt_patch_multiply(int tm, int tn, int order, gt_acc *acc, const gt_ab *x,
+                                 const gt_ab *y) {
+    GT_UNROLL
+    for (int s = 0; s < tm * tn; s++) {
+        const int i = gt_order_row(order, tm, tn, s);
+        const int j = gt_order_column(order, tm, tn, s);
+        acc[i * tn + j] = gt_multiply_add(x[i], y[j], acc[i * tn + j]);
+    }
+}
+
 /* Stores a patch of tm x tn. c points to its first element; `rows` x `cols` of C exist from
  * there. `inside`: all of the patch exists, and is aligned for each instruction. */
 GT_INLINE void gt_patch_store(int tm, int tn, struct gt_side down, struct gt_side along,

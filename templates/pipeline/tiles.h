@@ -4,7 +4,7 @@
  */
 #if GT_ENGINE
 enum {
-    SUMS = TM * TN / 32, STEP = DOUBLE ? 8 : 16, /* k of an instruction */
+    SUMS = TM * TN / 32, STEP = GT_FRAGMENT_K, /* k of an instruction */
     /* Lines of 16-bit elements whose number is one more or less than a multiple of 32: with
      * neighbouring k's in the lanes of a row, four lanes would read each bank. */
     SPREAD = !DOUBLE && !MATRIX_A && !MATRIX_B &&
@@ -26,9 +26,6 @@ GT_INLINE struct part part_of_thread(void) {
 }
 
 #if GT_SIZEOF_A == 8
-typedef gt_ab fragment[4];
-#define MULTIPLY_ADD gt_mma_double
-
 /*
  * Loads the fragment (doubles.h) of 16 of the `lines` lines, from `line` on, and of k from
  * `deep` on. The matrix begins `first` elements into the run. Past the last line another
@@ -68,9 +65,6 @@ typedef gt_ab fragment[4];
         }                                                                                  \
     }
 #else
-typedef unsigned fragment[4];
-#define MULTIPLY_ADD gt_mma
-
 /* The first k of a lane's pair: half h of the instruction whose k begins at `deep`, lane t
  * of four. With SPREAD two instructions share 32 k's, of which lane t has number 8 t and
  * the 7 that follow. The order of k does not matter, as long as A and B have the same. */
@@ -148,17 +142,14 @@ LOAD_FRAGMENT(B, 1, ALONG_B, COLS)
 GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part part) {
     GT_UNROLL_BY(4)
     for (int p = 0; p < DEPTH; p += STEP) {
-        fragment x[TM / 16], y;
+        gt_fragment x[TM / 16], y;
         GT_UNROLL
         for (int i = 0; i < TM / 16; i++)
             load_fragment_A(x[i], a, part.product * PITCH_A, part.row + i * 16, p);
         GT_UNROLL
         for (int j = 0; j < TN / 16; j++) {
             load_fragment_B(y, b, part.product * PITCH_B, part.col + j * 16, p);
-            GT_UNROLL
-            for (int i = 0; i < 2 * (TM / 16); i++)
-                MULTIPLY_ADD(acc + (i / 2 * (TN / 8) + 2 * j + i % 2) * 4, x[i / 2], y,
-                             i % 2);
+            gt_tile_multiply(TM, TN, acc, x, y, j);
         }
     }
 }

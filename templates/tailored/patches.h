@@ -16,16 +16,6 @@ GT_INLINE int column_of(int p) {
     return p < TY / 2 * 2 * TX ? p % (2 * TX) / 2 : p % (2 * TX);
 }
 
-/* acc += the patch's product for one k. */
-GT_INLINE void multiply_patch(gt_acc *acc, const gt_ab *x, const gt_ab *y) {
-    GT_UNROLL
-    for (int e = 0; e < TM * TN; e++) {
-        const int i = gt_order_row(GT_ORDER, TM, TN, e);
-        const int j = gt_order_column(GT_ORDER, TM, TN, e);
-        acc[i * TN + j] = gt_multiply_add(x[i], y[j], acc[i * TN + j]);
-    }
-}
-
 /* The part of a thread: the first row and column of its patch in the tile. A thread without
  * a patch does the same as another one, and stores nothing. */
 struct part {
@@ -64,7 +54,7 @@ GT_INLINE void sum_up(gt_acc *acc, GT_SHARED gt_ab *smem, struct source from,
             }
             load(x[(u + 1) % 2], y[(u + 1) % 2], smem + (last ? next : now) * STAGE,
                  last ? 0 : u + 1, part);
-            multiply_patch(acc, x[u % 2], y[u % 2]);
+            gt_patch_multiply(TM, TN, GT_ORDER, acc, x[u % 2], y[u % 2]);
         }
         free = now;
         now = next;

@@ -28,22 +28,6 @@ enum {
     ALL_OF_IT = 0x7fffffff                    /* of a slab's k */
 };
 
-#ifndef GT_POINTERS
-#define GT_POINTERS 0
-#endif
-
-#if GT_POINTERS
-/* The compiler does not know of a pointer in memory that it leads to global memory. */
-template <class Of> GT_INLINE Of *matrix(Of *const *x, gt_long z) {
-    Of *const at = x[z];
-    __builtin_assume(__isGlobal(at));
-    return at;
-}
-#define MATRIX(x, z) matrix(all_##x, z)
-#else
-#define MATRIX(x, z) ((x) + (z)*stride_##x)
-#endif
-
 /* Starts to copy a slab to `to`, whose rows of op(A) and columns of op(B) are at x and y.
  * `rows` and `cols` of them exist, and `deep` of their k. */
 GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *x,

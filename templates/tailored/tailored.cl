@@ -42,9 +42,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     struct source from = {0, 0, ROWS - row0, COLS - col0,
                           k > 0 && alpha != (gt_acc)0 ? SLABS : 0};
     if (from.slabs > 0) {
-        from.x = MATRIX(a, product) + (ALONG_A ? row0 * ld_a : row0) +
+        from.x = GT_MATRIX(a, product) + (ALONG_A ? row0 * ld_a : row0) +
                  gt_slab_from(ALONG_A, BM, BK, VA, COPIERS_A, ld_a, t);
-        from.y = MATRIX(b, product) + (ALONG_B ? col0 * ld_b : col0) +
+        from.y = GT_MATRIX(b, product) + (ALONG_B ? col0 * ld_b : col0) +
                  gt_slab_from(ALONG_B, BN, BK, VB, COPIERS_B, ld_b, t);
     }
     gt_acc acc[SUMS];
@@ -56,8 +56,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         fetch_next(smem + s * STAGE, &from, s, t);
     sum_up(acc, smem, from, part, t);
     if (part.gives)
-        store(MATRIX(c, product) + (row0 + part.row) * ld_c + col0 + part.col, alpha, acc,
-              beta, from.rows - part.row,
+        store(GT_MATRIX(c, product) + (row0 + part.row) * ld_c + col0 + part.col, alpha,
+              acc, beta, from.rows - part.row,
               from.cols - part.col GT_PLACE(product * ROWS + row0 + part.row,
                                             col0 + part.col));
 }

@@ -158,15 +158,6 @@ GT_INLINE struct gt_side side_of(int turned, int width, int piece, int lanes) {
     return turned ? spread : gt_side_of(piece, lanes);
 }
 
-GT_INLINE void multiply(gt_acc *acc, const gt_ab *fa, const gt_ab *fb) {
-    GT_UNROLL
-    for (int s = 0; s < TM * TN; s++) {
-        const int i = gt_order_row(GT_ORDER, TM, TN, s);
-        const int j = gt_order_column(GT_ORDER, TM, TN, s);
-        acc[i * TN + j] = gt_multiply_add(fa[i], fb[j], acc[i * TN + j]);
-    }
-}
-
 /* A stage, and the parity of how often all stages have been used. */
 struct turn {
     int stage, parity;
@@ -292,7 +283,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
             } else { /* after the last slab any operands will do: they are not used */
                 LOAD(0, next.stage, TURNED - half, 0);
             }
-            multiply(acc, fa[k % 2], fb[k % 2]);
+            gt_patch_multiply(TM, TN, GT_ORDER, acc, fa[k % 2], fb[k % 2]);
         }
         gt_warp_barrier();
         if (t % 32 == 0)

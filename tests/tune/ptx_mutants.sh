@@ -178,10 +178,10 @@ mutant tailored 'DEEP - (SLABS - 1) \* BK' 'DEEP - 1 - (SLABS - 1) * BK' $few "B
 mutant tailored 'product \* ROWS + row0' '0 * ROWS + row0' $few,epi=residual "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
 few=f64-nn-65x50x39,batch=3
 warps="ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32"
-mutant tailored '(deep + 2 \* t + v) \* length' '(deep + 2 * t) * length' $few "$warps" "elements wrong"
+mutant tailored '(deep + t + 4 \* v) \* length' '(deep + t) * length' $few "$warps" "elements wrong"
 mutant tailored 'TURN();' 'GT_COPY_WAIT(STAGES - 2);' $few "$warps" "where a copy to it is under way"
 mutant tailored 't \/ 32 \/ TX' 't \/ 32 % TX' $few "$warps" "elements wrong"
-mutant tailored '2 \* g + upper' 'g + 8 * upper' $few "$warps" "elements wrong"
+mutant tailored 'pair_of(g) + upper' 'g + 8 * upper' $few "$warps" "elements wrong"
 few=f16-nt-65x50x39,batch=3
 warps="ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32"
 mutant tailored 'line + upper + eight' 'line + eight' $few "$warps" "elements wrong"
@@ -189,7 +189,7 @@ mutant tailored 'asis ? deep + last' 'asis ? deep' $few "$warps" "elements wrong
 mutant tailored '8 \* which + 2 \* t' '8 * which + 6 - 2 * t' $few "$warps" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.
 few=f32-nn-8x8x8,batch=13,pointers,align=16
-mutant bundle 'T \*const at = x\[z\]' 'T *const at = x[z - (z > 0)]' $few,beta \
+mutant bundle 'gt_pointed(x, z)' 'gt_pointed(x, (z) - ((z) > 0))' $few,beta \
     "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
 mutant bundle 'beta, count GT' 'beta, count - 1 GT' $few "PRODUCTS=4 SHARE=1 GATHER=1" "elements wrong"
 # Without slabs, for a single row: refused by the cases for kernels that accept no other. The timed problem

@@ -129,7 +129,7 @@ static char *kernel_text(const struct gt_family *family) {
     if (!f)
         die(family->name, "no memory");
     for (int i = 0; gt_part_name(i); i++)
-        if (family->uses & 1u << i) {
+        if (family->uses & UINT64_C(1) << i) {
             rename_all(f, functions_of(i), "GT_INLINE ", '(');
             rename_all(f, functions_of(i), "\nstruct ", ' ');
             write_functions(f, functions_of(i));

@@ -19,13 +19,14 @@ static void test_parts(void **state) {
         assert_true(strlen(gt_part_text(count)) > 100);
         count++;
     }
-    assert_int_equal(gt_parts_closed(~0u), (1u << count) - 1);
+    assert_int_equal(gt_parts_closed(UINT64_MAX), (UINT64_C(1) << count) - 1);
 }
 
 static void test_uses(void **state) {
     (void)state;
     struct gt_family *f = parsed(good);
-    assert_int_equal(f->uses, gt_parts_closed(~0u)); /* says nothing, so it may use all */
+    /* It says nothing, so it may use all. */
+    assert_int_equal(f->uses, gt_parts_closed(UINT64_MAX));
     gt_family_destroy(f);
     char *json = with_line(" \"uses\": [],\n");
     f = parsed(json);
@@ -85,7 +86,7 @@ static void test_an_edit_of_a_part_outdates_its_users(void **state) {
         struct gt_family f = *gt_families_at(all, i), now = f;
         assert_int_equal(gt_family_set_hash(&f, space, gt_part_text, NULL), GEMMTUNE_OK);
         for (edited_part = 0; gt_part_name(edited_part) != NULL; edited_part++) {
-            const bool uses = (f.uses & 1u << edited_part) != 0;
+            const bool uses = (f.uses & UINT64_C(1) << edited_part) != 0;
             assert_int_equal(gt_family_set_hash(&now, space, part_with_an_edit, NULL),
                              GEMMTUNE_OK);
             if ((strcmp(now.hash, f.hash) != 0) != uses)
