@@ -16,12 +16,7 @@ GT_INLINE int column_of(int p) {
     return p < TY / 2 * 2 * TX ? p % (2 * TX) / 2 : p % (2 * TX);
 }
 
-/* The part of a thread: the first row and column of its patch in the tile. A thread without
- * a patch does the same as another one, and stores nothing. */
-struct part {
-    int row, col, gives;
-};
-
+/* The part of a thread is a patch. */
 GT_INLINE struct part part_of(int t) {
     const int patch = GT_MIN(t, PATCHES - 1);
     const struct part part = {row_of(patch) * PM, column_of(patch) * PN, t < PATCHES};
@@ -61,19 +56,19 @@ GT_INLINE void sum_up(gt_acc *acc, GT_SHARED gt_ab *smem, struct source from,
     }
 }
 
-/* Stores the patch whose first element is at c and has the place; rows x cols of C exist
- * from there. Unlike gt_patch_store it stores vectors in tiles at an edge too: where a row
- * of C is whole pieces, a piece exists as a whole or not at all. */
-GT_INLINE void store(GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta,
-                     int rows, int cols GT_PLACE_PARAMS) {
+/* The part that the thread gives: its own. */
+GT_INLINE struct part gather(GT_SHARED gt_ab *smem, const gt_acc *acc, struct part part,
+                             int t) {
+    return part;
+}
+
+/* Stores the patch. */
+GT_INLINE void give_all(struct target to, const gt_acc *acc, const GT_SHARED gt_ab *smem,
+                        int t GT_PLACE_PARAMS) {
     const struct gt_side down = gt_side_of(PM, TY), along = gt_side_of(PN, TX);
     GT_UNROLL
-    for (int e = 0; e < TM * TN; e += PN) {
-        const int row = gt_side_at(&down, e / TN), col = gt_side_at(&along, e % TN);
-        const int end = WHOLE || row < rows ? cols - col : 0;
-        if (!GT_VECTORS_C || WHOLE || end > 0)
-            give(PN, c + row * (gt_long)GT_ROW_C + col, alpha, acc + e, beta, GT_VECTORS_C,
-                 end GT_PLACE(gt_i + row, gt_j + col));
-    }
+    for (int e = 0; e < TM * TN; e += PN)
+        give(PN, to, gt_side_at(&down, e / TN), gt_side_at(&along, e % TN),
+             acc + e GT_PLACE(gt_i, gt_j));
 }
 #endif

@@ -29,7 +29,7 @@ enum {
 };
 
 /* Starts to copy a slab to `to`, whose rows of op(A) and columns of op(B) are at x and y.
- * `rows` and `cols` of them exist, and `deep` of their k. */
+ * `rows` and `cols` of them exist, and `deep` of their k; `whole` promises that all do. */
 GT_INLINE void fetch(GT_SHARED gt_ab *to, const GT_GLOBAL gt_ab *x,
                      const GT_GLOBAL gt_ab *y, int rows, int cols, int deep, int whole,
                      int t) {
@@ -70,12 +70,3 @@ GT_INLINE void fetch_next(GT_SHARED gt_ab *stage, struct source *from, int s, in
 #define TURN()                                                                             \
     GT_COPY_WAIT(STAGES - 2);                                                              \
     GT_BARRIER()
-
-/* Stores `width` neighbours of a row of C: a vector if `inside`, else those of them that
- * exist, the first `end`. */
-GT_INLINE void give(int width, GT_GLOBAL gt_c *c, gt_acc alpha, const gt_acc *acc,
-                    gt_acc beta, int inside, int end GT_PLACE_PARAMS) {
-    gt_c old[4];
-    gt_load_c(width, old, c, beta, inside, 0, end);
-    gt_store_row(width, c, alpha, acc, beta, old, inside, 0, end GT_PLACE(gt_i, gt_j));
-}

@@ -14,12 +14,13 @@
  *        read      coming     coming        multiplied, STAGES - 1 more are coming.
  *
  * Slabs of 16-bit types that are contiguous along k stay so: [BM][LINE_A], [BN][LINE_B].
+ * By mma.sync (ENGINE=1), a tile of C that is no vectors is gathered in their place.
  *
- * The loop over slabs is that of multistage. The kernel is compiled for one m, n and k, and
+ * The kernel is compiled for one m, n and k, and
  * for the distances of rows. A side is cut into as few parts of at most BM or BN as will
  * do, all as long as whole patches make them, but for the last one; k is cut likewise. A
  * slab is unrolled as a whole, and copies have constant places. Any number of threads may
- * have a patch; all of them copy.
+ * have a patch.
  *
  * ENGINE    0: multiply-adds; 1: mma.sync, for f64 and elements of 16 bits
  * BM BN     rows and columns of a part, rounded up to whole patches
@@ -38,7 +39,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     const gt_long product = GT_BLOCK / (CUTS_M * CUTS_N);
     const int row0 = tile / CUTS_N * BM, col0 = tile % CUTS_N * BN;
     const gt_long ld_a = GT_ROW_A, ld_b = GT_ROW_B, ld_c = GT_ROW_C; /* constants */
-    const struct part part = part_of(t);
+    struct part part = part_of(t);
     struct source from = {0, 0, ROWS - row0, COLS - col0,
                           k > 0 && alpha != (gt_acc)0 ? SLABS : 0};
     if (from.slabs > 0) {
@@ -55,9 +56,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     for (int s = 0; s < STAGES - 1; s++)
         fetch_next(smem + s * STAGE, &from, s, t);
     sum_up(acc, smem, from, part, t);
-    if (part.gives)
-        store(GT_MATRIX(c, product) + (row0 + part.row) * ld_c + col0 + part.col, alpha,
-              acc, beta, from.rows - part.row,
-              from.cols - part.col GT_PLACE(product * ROWS + row0 + part.row,
-                                            col0 + part.col));
+    part = gather(smem, acc, part, t);
+    if (part.gives) {
+        const struct target to = {
+            GT_MATRIX(c, product) + (row0 + part.row) * ld_c + col0 + part.col,
+            from.rows - part.row, from.cols - part.col, alpha, beta};
+        give_all(to, acc, smem,
+                 t GT_PLACE(product * ROWS + row0 + part.row, col0 + part.col));
+    }
 }

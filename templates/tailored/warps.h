@@ -7,13 +7,9 @@
  * together meet in no bank.
  */
 #if GT_ENGINE
-enum { SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8 };
+enum { SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8, GATHERS = !GT_VECTORS_C };
 
-/* The part of a warp: its first row and column in the tile. All warps have one. */
-struct part {
-    int row, col, gives;
-};
-
+/* The part of a warp. All warps have one. */
 GT_INLINE struct part part_of(int t) {
     const struct part part = {t / 32 / TX * TM, t / 32 % TX * TN, 1};
     return part;
@@ -83,25 +79,87 @@ GT_INLINE void sum_up(gt_acc *acc, gt_ab *smem, struct source from, struct part 
     }
 }
 
-/* Stores the part whose first element is at c and has the place; rows x cols of C exist
- * from there. A lane has pairs of neighbouring columns. The four lanes of a row store 8 of
- * them together. */
-GT_INLINE void store(gt_c *c, gt_acc alpha, const gt_acc *acc, gt_acc beta, int rows,
-                     int cols GT_PLACE_PARAMS) {
-    const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
+/* A lane's sums number e: those in one row of a block of 16 x 16, pairs of neighbours from
+ * columns 2 t and 2 t + 8 on. */
+GT_INLINE void take_row(gt_acc *four, const gt_acc *acc, int e) {
+    const int block = e / 2 / (TN / 16), across = e / 2 % (TN / 16);
+    const gt_acc *const of = acc + (block * (TN / 8) + across * 2) * 4 + e % 2 * 2;
+    four[0] = of[0], four[1] = of[DOUBLE ? 4 : 1];
+    four[2] = of[DOUBLE ? 1 : 4], four[3] = of[5];
+}
+
+/* Two lanes exchange pairs: afterwards one has the four neighbours from column 2 t on, the
+ * other those from 2 t + 6 on. So each row gets 32 bytes of 16-bit elements together. */
+GT_INLINE void exchange(gt_acc *four, int t) {
+    const int odd = t % 2;
     GT_UNROLL
-    for (int i = 0; i < SUMS; i += 2) {
-        const int block = i / (TN / 2), across = i % (TN / 2) / 8; /* of 16 lines */
-        const int upper = i % 4 / 2, which = i % 8 / 4;            /* half of A, pair */
-        const gt_acc *of = acc + (block * (TN / 8) + across * 2) * 4 + upper * 2;
-        const gt_acc two[2] = {of[DOUBLE ? which : which * 4],
-                               of[DOUBLE ? which + 4 : which * 4 + 1]};
-        const int row = block * 16 + (DOUBLE ? pair_of(g) + upper : g + 8 * upper);
-        const int col = across * 16 + 8 * which + 2 * t;
-        const int end = WHOLE || row < rows ? cols - col : 0;
-        if (!GT_VECTORS_C || WHOLE || end > 0)
-            give(2, c + row * (gt_long)GT_ROW_C + col, alpha, two, beta, GT_VECTORS_C,
-                 end GT_PLACE(gt_i + row, gt_j + col));
+    for (int i = 0; i < 2; i++) {
+        const gt_acc mine = odd ? four[i] : four[2 + i];
+        const gt_acc got = __shfl_xor_sync(0xffffffffu, mine, 1);
+        four[i] = odd ? got : four[i];
+        four[2 + i] = odd ? four[2 + i] : got;
+    }
+}
+
+/* The row in the part of a lane's sums number e, and the column where its block begins. */
+GT_INLINE int row_of(int e) {
+    const int g = GT_THREAD_X % 32 / 4, upper = e % 2;
+    return e / 2 / (TN / 16) * 16 + (DOUBLE ? pair_of(g) + upper : g + 8 * upper);
+}
+GT_INLINE int block_column(int e) {
+    return e / 2 % (TN / 16) * 16;
+}
+
+/* The part that the thread gives. Where rows of C are no vectors, it is the whole tile,
+ * shared by all threads. The tile is gathered in the place of the slabs: of single
+ * elements, four lanes could store only 8 neighbours. */
+GT_INLINE struct part gather(gt_ab *smem, const gt_acc *acc, struct part part, int thread) {
+    const struct part all = {0, 0, 1};
+    gt_acc *const to = (gt_acc *)smem + part.row * GT_LINE_C + part.col + thread % 4 * 2;
+    if (!GATHERS)
+        return part;
+    GT_BARRIER(); /* all slabs were read */
+    GT_UNROLL
+    for (int e = 0; e < SUMS / 4; e++) {
+        gt_acc four[4];
+        take_row(four, acc, e);
+        gt_store_shared_acc(2, to + row_of(e) * GT_LINE_C + block_column(e), four);
+        gt_store_shared_acc(2, to + row_of(e) * GT_LINE_C + block_column(e) + 8, four + 2);
+    }
+    GT_BARRIER();
+    return all;
+}
+
+/* Stores a tile that was gathered, neighbours by neighbouring threads. */
+GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PARAMS) {
+    enum { WIDTH = CUTS_N == 1 ? COLS : BN };
+    const int count = GT_MIN(to.rows, BM) * WIDTH;
+    GT_UNROLL_BY(4)
+    for (int e = t; e < count; e += T)
+        give(1, to, e / WIDTH, e % WIDTH,
+             tile + e / WIDTH * GT_LINE_C + e % WIDTH GT_PLACE(gt_i, gt_j));
+}
+
+/* Stores the warp's part, or the tile. */
+GT_INLINE void give_all(struct target to, const gt_acc *acc, const gt_ab *smem,
+                        int thread GT_PLACE_PARAMS) {
+    const int t = thread % 4;
+    if (GATHERS) {
+        give_tile(to, (const gt_acc *)smem, thread GT_PLACE(gt_i, gt_j));
+        return;
+    }
+    GT_UNROLL
+    for (int e = 0; e < SUMS / 4; e++) {
+        const int row = row_of(e), col = block_column(e) + 2 * t;
+        gt_acc four[4];
+        take_row(four, acc, e);
+        if (GT_PIECE_C == 4) {
+            exchange(four, t);
+            give(4, to, row, col + t % 2 * 6, four GT_PLACE(gt_i, gt_j));
+        } else {
+            give(2, to, row, col, four GT_PLACE(gt_i, gt_j));
+            give(2, to, row, col + 8, four + 2 GT_PLACE(gt_i, gt_j));
+        }
     }
 }
 #endif

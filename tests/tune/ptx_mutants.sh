@@ -186,7 +186,12 @@ few=f16-nt-65x50x39,batch=3
 warps="ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32"
 mutant tailored 'line + upper + eight' 'line + eight' $few "$warps" "elements wrong"
 mutant tailored 'asis ? deep + last' 'asis ? deep' $few "$warps" "elements wrong"
-mutant tailored '8 \* which + 2 \* t' '8 * which + 6 - 2 * t' $few "$warps" "elements wrong"
+mutant tailored 'block_column(e) + 2 \* t' 'block_column(e) + 6 - 2 * t' $few "$warps" "elements wrong"
+few=f16-nt-65x51x39,batch=3
+mutant tailored 'GT_BARRIER(); \/\* all slabs.*' '' $few "$warps" "elements wrong"
+mutant tailored 'tile + e \/ WIDTH \* GT_LINE_C' 'tile + e \/ WIDTH * WIDTH' $few "$warps" "elements wrong"
+few=f16-nt-65x52x39,batch=3
+mutant tailored 'odd ? four\[i\] : four\[2 + i\]' 'four[i]' $few "$warps" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.
 few=f32-nn-8x8x8,batch=13,pointers,align=16
 mutant bundle 'gt_pointed(x, z)' 'gt_pointed(x, (z) - ((z) > 0))' $few,beta \

@@ -134,14 +134,19 @@ trial tailored i32-tn-130x44x12,batch=3,pointers "BM=32 BN=48 BK=12 TM=20 TN=6"
 # f64 by warps: one part and many, rows and columns past the edges, k's past the last slab.
 trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 STAGES=3"
 trial tailored f64-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=8 TM=32 TN=16"
-trial tailored f64-tn-40x100x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=32 TM=48 TN=32 STAGES=4"
+trial tailored f64-tn-40x100x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 TN=32 STAGES=4"
 trial tailored f64-nt-33x70x7,batch=9,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=80"
 # 16-bit types, as they lie in memory and across; rows of 16, 8 and 2 bytes' alignment; one slab and more.
 trial tailored f16-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=32"
-trial tailored bf16-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=32 TN=16 STAGES=3"
+trial tailored bf16-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=32 TN=16 STAGES=2"
 trial tailored f16=f32-nt-63x61x51,batch=4,pointers "ENGINE=1 BM=64 BN=64 BK=64 TM=32 TN=32"
-trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=32 TM=48 TN=64 STAGES=4"
+trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 TN=64 STAGES=4"
 trial tailored f16-nn-100x100x100,batch=2 "ENGINE=1 BM=128 BN=128 BK=112 TM=64 TN=64"
+trial tailored bf16-nn-50x62x30,batch=3,pointers,align=4,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=16 TN=32"
+trial tailored f16-nn-63x65x1,batch=4 "ENGINE=1 BM=64 BN=96 BK=16 TM=32 TN=48"
+# C that is no vectors: the tile is gathered, of one matrix or a part of it.
+trial tailored f64-nn-37x49x20,batch=3,beta "ENGINE=1 BM=48 BN=32 BK=24 TM=48 TN=16"
+trial tailored 'bf16-tn-70x35x33,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=48 TM=16 TN=48"
 # Matrices that end with a part of a piece; rows of whole pieces.
 trial pipeline f16-nt-21x20x7,batch=33,pointers,align=16 "ENGINE=1 PRODUCTS=2 TM=16 TN=32 STAGES=2"
 trial pipeline f32-tn-9x7x5,batch=330,pointers,align=16 "PRODUCTS=2 TM=2 TN=2 STAGES=3 BULK=1"
