@@ -118,6 +118,14 @@ static gt_status parse_dtypes(struct gt_family *f, struct gt_node n, struct gt_e
     return parse_set(&f->dtypes, n, "data type", gt_dtype_word_bits, err);
 }
 
+/* ["bf16"]: types that the family's other sources do not know. */
+static gt_status parse_cuda_only(struct gt_family *f, struct gt_node n,
+                                 struct gt_err *err) {
+    return gt_json_kind(n) == GT_JSON_ABSENT
+               ? GEMMTUNE_OK
+               : parse_set(&f->cuda_only, n, "data type", gt_dtype_word_bits, err);
+}
+
 static gt_status parse_layouts(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     return parse_set(&f->layouts, n, "layout (nn, nt, tn, tt)", gt_layout_bit, err);
 }
@@ -129,7 +137,7 @@ static void raise_min_cc(struct gt_family *f, uint64_t set, int cc) {
             f->min_cc[i] = cc;
 }
 
-/* {"cuda": 75, "bf16": 80}: for every mix, and for some, which are for CUDA alone. */
+/* {"cuda": 75, "bf16": 80}: for every mix, and for some. */
 static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
         return GEMMTUNE_OK;
@@ -145,7 +153,6 @@ static gt_status parse_min_arch(struct gt_family *f, struct gt_node n, struct gt
         else
             status = gt_json_int(&cc, member, 0, CC_MAX, err);
         raise_min_cc(f, set, (int)cc);
-        f->cuda_only |= set == UINT64_MAX ? 0 : set;
     }
     return status;
 }
@@ -302,22 +309,39 @@ static const struct section {
     gt_status (*parse)(struct gt_family *f, struct gt_node n, struct gt_err *err);
     bool optional; /* parse is called with an absent node and sets the default */
 } sections[] = {
-    {"format", parse_format, false},      {"family", parse_name, false},
-    {"about", parse_about, false},        {"source", parse_source, false},
-    {"entry", parse_entry, false},        {"dtypes", parse_dtypes, false},
-    {"layouts", parse_layouts, false},    {"min_arch", parse_min_arch, true},
-    {"max_arch", parse_max_arch, true},   {"rank", parse_rank, true},
-    {"role", parse_role, true},           {"overlap", parse_overlap, true},
-    {"batch", parse_batch, true},         {"pointers", parse_pointers, true},
-    {"epilogue", parse_epilogue, true},   {"per_problem", parse_per_problem, true},
-    {"uses", gt_parse_uses, true},        {"params", gt_parse_params, false},
-    {"default", gt_parse_default, false}, {"starts", gt_parse_starts, true},
-    {"adapt", gt_parse_adapt, true},      {"rungs", gt_parse_rungs, true},
-    {"derive", gt_parse_derive, true},    {"variants", gt_parse_variants, true},
-    {"require", gt_parse_require, true},  {"accept", gt_parse_accept, true},
-    {"align", gt_parse_align, true},      {"before", gt_parse_before, true},
-    {"launch", gt_parse_launch, false},   {"after", gt_parse_after, true},
-    {"shape", gt_parse_shape, true},      {"tensor_maps", gt_parse_maps, true},
+    {"format", parse_format, false},
+    {"family", parse_name, false},
+    {"about", parse_about, false},
+    {"source", parse_source, false},
+    {"entry", parse_entry, false},
+    {"dtypes", parse_dtypes, false},
+    {"layouts", parse_layouts, false},
+    {"cuda_only", parse_cuda_only, true},
+    {"min_arch", parse_min_arch, true},
+    {"max_arch", parse_max_arch, true},
+    {"rank", parse_rank, true},
+    {"role", parse_role, true},
+    {"overlap", parse_overlap, true},
+    {"batch", parse_batch, true},
+    {"pointers", parse_pointers, true},
+    {"epilogue", parse_epilogue, true},
+    {"per_problem", parse_per_problem, true},
+    {"uses", gt_parse_uses, true},
+    {"params", gt_parse_params, false},
+    {"default", gt_parse_default, false},
+    {"starts", gt_parse_starts, true},
+    {"adapt", gt_parse_adapt, true},
+    {"rungs", gt_parse_rungs, true},
+    {"derive", gt_parse_derive, true},
+    {"variants", gt_parse_variants, true},
+    {"require", gt_parse_require, true},
+    {"accept", gt_parse_accept, true},
+    {"align", gt_parse_align, true},
+    {"before", gt_parse_before, true},
+    {"launch", gt_parse_launch, false},
+    {"after", gt_parse_after, true},
+    {"shape", gt_parse_shape, true},
+    {"tensor_maps", gt_parse_maps, true},
     {"args", parse_args, false},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };

@@ -10,7 +10,7 @@
  *
  * A load of 16 bytes has two neighbours. In a matrix that is contiguous along k (`along`)
  * they are those of k, and half h has the lines from 8 h on. Otherwise they are lines, and
- * half h has the lines 2 g + h.
+ * half h has the lines 2 g + h. Families may choose other lines and k's.
  */
 #if !GT_OPENCL && GT_SIZEOF_A == 8 && __CUDA_ARCH__ >= 800
 enum { GT_DOUBLE_K = 8 /* of a fragment */ };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pointers.h - the matrices of products for families that number the products themselves:
- * GT_MATRIX(x, z) is matrix z of a, b or c, at strides or behind a pointer.
+ * pointers.h - the matrices of products for families that number the products themselves.
+ * GT_MATRIX(x, z) is matrix z of a, b or c, at strides or behind a pointer. gt_pointed
+ * follows a pointer of an array.
  */
 #if GT_POINTERS
 /* The compiler does not know of a pointer in memory that it leads to global memory. */

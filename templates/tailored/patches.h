@@ -57,8 +57,8 @@ GT_INLINE void sum_up(gt_acc *acc, GT_SHARED gt_ab *smem, struct source from,
 }
 
 /* The part that the thread gives: its own. */
-GT_INLINE struct part gather(GT_SHARED gt_ab *smem, const gt_acc *acc, struct part part,
-                             int t) {
+GT_INLINE struct part part_to_give(GT_SHARED gt_ab *smem, const gt_acc *acc,
+                                   struct part part, int t) {
     return part;
 }
 

@@ -14,19 +14,19 @@
  *        read      coming     coming        multiplied, STAGES - 1 more are coming.
  *
  * Slabs of 16-bit types that are contiguous along k stay so: [BM][LINE_A], [BN][LINE_B].
- * By mma.sync (ENGINE=1), a tile of C that is no vectors is gathered in their place.
+ * With ENGINE=1, where rows of C are not whole vectors, the tile of C is gathered in the
+ * place of the slabs, so that neighbouring threads store neighbouring elements.
  *
- * The kernel is compiled for one m, n and k, and
- * for the distances of rows. A side is cut into as few parts of at most BM or BN as will
- * do, all as long as whole patches make them, but for the last one; k is cut likewise. A
- * slab is unrolled as a whole, and copies have constant places. Any number of threads may
- * have a patch.
+ * The kernel is compiled for one m, n and k, and for the distances of rows. A side is cut
+ * into as few parts of at most BM or BN as will do, all as long as whole patches make them,
+ * but for the last one; k is cut likewise. A slab is unrolled as a whole, and copies have
+ * constant places. Any number of threads may have a patch.
  *
  * ENGINE    0: multiply-adds; 1: mma.sync, for f64 and elements of 16 bits
  * BM BN     rows and columns of a part, rounded up to whole patches
  * BK        k of a slab, rounded up to an even number, with ENGINE=1 to 8 (f64) or 16
  * TM TN     patch of a thread, with ENGINE=1 of a warp
- * STAGES    slabs in shared memory
+ * STAGES    slabs in shared memory; with ENGINE=1 there is room for no more than SLABS
  * ORDER     of the multiply-adds, as in multistage
  *
  * gemmtune trial f32-nn-100x100x100,batch=4000 --family tailored
@@ -56,7 +56,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     for (int s = 0; s < STAGES - 1; s++)
         fetch_next(smem + s * STAGE, &from, s, t);
     sum_up(acc, smem, from, part, t);
-    part = gather(smem, acc, part, t);
+    part = part_to_give(smem, acc, part, t);
     if (part.gives) {
         const struct target to = {
             GT_MATRIX(c, product) + (row0 + part.row) * ld_c + col0 + part.col,

@@ -7,7 +7,7 @@
  * together meet in no bank.
  */
 #if GT_ENGINE
-enum { SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8, GATHERS = !GT_VECTORS_C };
+enum { SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8 };
 
 /* The part of a warp. All warps have one. */
 GT_INLINE struct part part_of(int t) {
@@ -24,7 +24,9 @@ GT_INLINE int pair_of(int g) {
 
 #if GT_SIZEOF_A == 8
 /* Loads the fragment (doubles.h) of the lines from `line` and of k from `deep` on. Slabs of
- * f64 always have k outermost, and A and B are loaded alike. */
+ * f64 always have k outermost, and A and B are loaded alike. Lane t has k's t and t + 4:
+ * those of neighbouring lanes lie in neighbouring rows. Rows 2 t would be an even number of
+ * 16 bytes apart, and so meet the lines of the next g in a bank. */
 GT_INLINE void load_fragment(int of_b, int asis, gt_ab *f, const gt_ab *slab, int length,
                              int line, int deep) {
     const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
@@ -101,33 +103,40 @@ GT_INLINE void exchange(gt_acc *four, int t) {
     }
 }
 
-/* The row in the part of a lane's sums number e, and the column where its block begins. */
-GT_INLINE int row_of(int e) {
+/* The row in the part of a lane's sums number e; the column where their block begins. */
+GT_INLINE int sum_row(int e) {
     const int g = GT_THREAD_X % 32 / 4, upper = e % 2;
     return e / 2 / (TN / 16) * 16 + (DOUBLE ? pair_of(g) + upper : g + 8 * upper);
 }
-GT_INLINE int block_column(int e) {
+GT_INLINE int sum_column(int e) {
     return e / 2 % (TN / 16) * 16;
 }
 
-/* The part that the thread gives. Where rows of C are no vectors, it is the whole tile,
- * shared by all threads. The tile is gathered in the place of the slabs: of single
- * elements, four lanes could store only 8 neighbours. */
-GT_INLINE struct part gather(gt_ab *smem, const gt_acc *acc, struct part part, int thread) {
-    const struct part all = {0, 0, 1};
-    gt_acc *const to = (gt_acc *)smem + part.row * GT_LINE_C + part.col + thread % 4 * 2;
-    if (!GATHERS)
-        return part;
+/* Gathers the tile in the place of the slabs. Its rows are 8 elements longer than the tile,
+ * so that f32 sums of eight lanes' rows meet in no bank. Those of f64 meet by twos: their
+ * rows are 8 apart. */
+GT_INLINE void gather_tile(gt_acc *tile, const gt_acc *acc, struct part part, int thread) {
+    gt_acc *const to = tile + part.row * GT_LINE_C + part.col + thread % 4 * 2;
     GT_BARRIER(); /* all slabs were read */
     GT_UNROLL
     for (int e = 0; e < SUMS / 4; e++) {
         gt_acc four[4];
         take_row(four, acc, e);
-        gt_store_shared_acc(2, to + row_of(e) * GT_LINE_C + block_column(e), four);
-        gt_store_shared_acc(2, to + row_of(e) * GT_LINE_C + block_column(e) + 8, four + 2);
+        gt_store_shared_acc(2, to + sum_row(e) * GT_LINE_C + sum_column(e), four);
+        gt_store_shared_acc(2, to + sum_row(e) * GT_LINE_C + sum_column(e) + 8, four + 2);
     }
     GT_BARRIER();
-    return all;
+}
+
+/* The part that the thread gives. Where rows of C are not whole vectors, it is the whole
+ * tile, shared by all threads, which is gathered before: of single elements, four lanes
+ * could store only 8 neighbours. */
+GT_INLINE struct part part_to_give(gt_ab *smem, const gt_acc *acc, struct part part,
+                                   int thread) {
+    const struct part all = {0, 0, 1};
+    if (GT_GATHERS)
+        gather_tile((gt_acc *)smem, acc, part, thread);
+    return GT_GATHERS ? all : part;
 }
 
 /* Stores a tile that was gathered, neighbours by neighbouring threads. */
@@ -140,17 +149,11 @@ GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PA
              tile + e / WIDTH * GT_LINE_C + e % WIDTH GT_PLACE(gt_i, gt_j));
 }
 
-/* Stores the warp's part, or the tile. */
-GT_INLINE void give_all(struct target to, const gt_acc *acc, const gt_ab *smem,
-                        int thread GT_PLACE_PARAMS) {
-    const int t = thread % 4;
-    if (GATHERS) {
-        give_tile(to, (const gt_acc *)smem, thread GT_PLACE(gt_i, gt_j));
-        return;
-    }
+/* Stores the sums of a warp, whose part begins at the target. */
+GT_INLINE void give_warp(struct target to, const gt_acc *acc, int t GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int e = 0; e < SUMS / 4; e++) {
-        const int row = row_of(e), col = block_column(e) + 2 * t;
+        const int row = sum_row(e), col = sum_column(e) + 2 * t;
         gt_acc four[4];
         take_row(four, acc, e);
         if (GT_PIECE_C == 4) {
@@ -161,5 +164,13 @@ GT_INLINE void give_all(struct target to, const gt_acc *acc, const gt_ab *smem,
             give(2, to, row, col + 8, four + 2 GT_PLACE(gt_i, gt_j));
         }
     }
+}
+
+GT_INLINE void give_all(struct target to, const gt_acc *acc, const gt_ab *smem,
+                        int thread GT_PLACE_PARAMS) {
+    if (GT_GATHERS)
+        give_tile(to, (const gt_acc *)smem, thread GT_PLACE(gt_i, gt_j));
+    else
+        give_warp(to, acc, thread % 4 GT_PLACE(gt_i, gt_j));
 }
 #endif

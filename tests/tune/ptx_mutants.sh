@@ -186,7 +186,7 @@ few=f16-nt-65x50x39,batch=3
 warps="ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32"
 mutant tailored 'line + upper + eight' 'line + eight' $few "$warps" "elements wrong"
 mutant tailored 'asis ? deep + last' 'asis ? deep' $few "$warps" "elements wrong"
-mutant tailored 'block_column(e) + 2 \* t' 'block_column(e) + 6 - 2 * t' $few "$warps" "elements wrong"
+mutant tailored 'sum_column(e) + 2 \* t' 'sum_column(e) + 6 - 2 * t' $few "$warps" "elements wrong"
 few=f16-nt-65x51x39,batch=3
 mutant tailored 'GT_BARRIER(); \/\* all slabs.*' '' $few "$warps" "elements wrong"
 mutant tailored 'tile + e \/ WIDTH \* GT_LINE_C' 'tile + e \/ WIDTH * WIDTH' $few "$warps" "elements wrong"

@@ -138,7 +138,7 @@ trial tailored f64-tn-40x100x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 
 trial tailored f64-nt-33x70x7,batch=9,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=80"
 # 16-bit types, as they lie in memory and across; rows of 16, 8 and 2 bytes' alignment; one slab and more.
 trial tailored f16-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=32"
-trial tailored bf16-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=32 TN=16 STAGES=2"
+trial tailored bf16-tt-50x47x21,batch=4,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=32 TN=16 STAGES=3"
 trial tailored f16=f32-nt-63x61x51,batch=4,pointers "ENGINE=1 BM=64 BN=64 BK=64 TM=32 TN=32"
 trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 TN=64 STAGES=4"
 trial tailored f16-nn-100x100x100,batch=2 "ENGINE=1 BM=128 BN=128 BK=112 TM=64 TN=64"

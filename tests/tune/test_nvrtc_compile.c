@@ -210,6 +210,15 @@ static bool is_allowed(void) {
            (!j->family->per_problem || gt_not_accepted(&b) == NULL);
 }
 
+/* Whether the family refuses its default for the next job's type or device, whatever m, n,
+ * k are. */
+static bool refuses_default(void) {
+    struct gt_binding b;
+    struct gt_err err;
+    gt_family_default(job[jobs].family, &job[jobs].point);
+    return bind(&b, &job[jobs], &err) == GEMMTUNE_OK && gt_refused(&b);
+}
+
 /* Gives the next job the first point that the rules allow: a family may serve a type by
  * kernels of another kind than its default. */
 static void take_first_allowed(void) {
@@ -228,10 +237,29 @@ static void add_default(const struct gt_family *f, int cc, const char *dtype,
                         const char *layout) {
     if (!prepare(f, cc, dtype, layout))
         return;
-    gt_family_default(f, &job[jobs].point);
-    if (!is_allowed())
+    if (refuses_default()) {
+        print_message("sm_%d %s %s: the first legal point instead of the default\n", cc,
+                      f->name, job[jobs].name);
         take_first_allowed();
+    }
     jobs++;
+}
+
+/* Fails when a family has jobs, and its default is in none of them. */
+static void expect_defaults(void) {
+    for (size_t f = 0; f < gt_families_count(families); f++) {
+        const struct gt_family *const family = gt_families_at(families, f);
+        int own = 0, with_default = 0;
+        for (int i = 0; i < jobs; i++) {
+            struct gt_point preset;
+            gt_family_default(family, &preset);
+            own += job[i].family == family;
+            with_default +=
+                job[i].family == family && gt_point_equal(&job[i].point, &preset);
+        }
+        if (own > 0 && with_default == 0)
+            fail_msg("the default of %s is refused for every type", family->name);
+    }
 }
 
 static void add_type(int cc, const char *dtype, int layout_count) {
@@ -333,6 +361,31 @@ static void add_batches(void) {
         }
 }
 
+/* Batches by tensor cores in tailored: f64 and 16-bit types; C in vectors of four and of
+ * two elements, and gathered; large parts. */
+static void add_warps(int cc) {
+    static const struct {
+        const char *dtype, *layout, *shape, *point;
+    } rows[] = {
+        {"f64", "nn", "100x100x100,batch=9", "BM=128 BN=64 BK=24 TM=32 TN=32 STAGES=3"},
+        {"f64", "tt", "129x65x50,batch=9", "BM=48 BN=96 BK=24 TM=16 TN=48 STAGES=2"},
+        {"f16", "nn", "100x100x100,batch=9", "BM=128 BN=128 BK=48 TM=64 TN=64 STAGES=3"},
+        {"bf16", "nt", "50x62x64,batch=9", "BM=64 BN=64 BK=64 TM=32 TN=32 STAGES=2"},
+        {"f16=f32", "tn", "65x63x65,batch=9", "BM=96 BN=64 BK=48 TM=48 TN=32 STAGES=3"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char point[128];
+        assert_true(prepare(gt_families_find(families, "tailored"), cc, rows[i].dtype,
+                            rows[i].layout));
+        describe(&job[jobs], rows[i].dtype, rows[i].layout, rows[i].shape);
+        snprintf(point, sizeof point, "ENGINE=1 %s ORDER=0", rows[i].point);
+        assert_int_equal(gt_point_parse(&job[jobs].point, point, NULL), GEMMTUNE_OK);
+        if (!is_allowed())
+            fail_msg("%s: %s is refused", job[jobs].name, point);
+        jobs++;
+    }
+}
+
 static int by_number(const void *a, const void *b) {
     return *(const int *)a - *(const int *)b;
 }
@@ -399,6 +452,7 @@ static void test_every_family(void **state) {
     jobs = 0;
     for (int i = 0; i < count; i++)
         add_arch(archs[i], i, has_all_layouts(archs[i], archs));
+    expect_defaults();
     compile_all();
     for (int i = 0; i < count; i++)
         bad += tell(archs[i]);
@@ -435,9 +489,12 @@ static void test_every_start(void **state) {
     bad += add_every_familys_starts(START_CC);
     add_epilogue();
     add_batches();
+    add_warps(START_CC);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_known(others[i]))
             bad += !add_starts(gt_families_find(families, "mma"), others[i]);
+    if (is_known(80))
+        add_warps(80);
     compile_all();
     bad += tell(START_CC);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -315,7 +315,7 @@ static void test_serves(void **state) {
     }
 }
 
-/* A type that has a least architecture of its own is for CUDA alone. */
+/* Types that other backends do not get, with a least architecture of their own. */
 static void test_serves_types_of_cuda(void **state) {
     static const struct {
         enum gemmtune_backend backend;

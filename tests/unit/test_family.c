@@ -17,6 +17,7 @@ static void test_a_good_family(void **state) {
     assert_int_equal(f->layouts, gt_layout_bit("nn") | gt_layout_bit("tt"));
     for (size_t i = 0; i < GT_DTYPES; i++)
         assert_int_equal(f->min_cc[i], gt_dtype_at(i)->a == GEMMTUNE_I32 ? 75 : 61);
+    assert_int_equal(f->cuda_only, gt_dtype_bit(gt_dtype_by_name("i32", 3)));
     assert_int_equal(f->max_cc, 99);
     assert_int_equal(f->rank, 7);
     assert_int_equal(f->role, GT_ROLE_TEXTBOOK);
@@ -88,7 +89,8 @@ static void test_tensor_maps(void **state) {
 static void test_what_may_be_left_out(void **state) {
     static const char *const lines[] = {
         " \"min_arch\": {\"i32\": 75, \"cuda\": 61},\n",
-        " \"max_arch\": {\"cuda\": 99},\n",
+        " \"max_arch\": {\"cuda\": 99},",
+        " \"cuda_only\": [\"i32\" ],\n",
         " \"rank\": 7,\n",
         " \"accept\": [[\"K >= 1\", \"an empty sum\"]],\n",
         " \"align\": [\"4\", \"8\", \"sizeof(C)\"],\n",
@@ -190,6 +192,8 @@ static const struct {
     {"{\"i32\": 75, \"cuda\": 61}", "{\"i31\": 75}", "neither \"cuda\" nor a data type"},
     {"{\"i32\": 75, \"cuda\": 61}", "61", "/min_arch: must be an object"},
     {"{\"cuda\": 99}", "{\"cuda\": \"99\"}", "/max_arch/cuda"},
+    {"\"i32\" ]", "\"f31\" ]", "/cuda_only/0: \"f31\" is not a data type"},
+    {"[\"i32\" ]", "\"i32\"", "/cuda_only: must be an array"},
     /* parameters */
     {"\"W\": [", "\"w\": [", "names are [A-Z]"},
     {"\"W\": [", "\"ABCDEFGHIJKLMNOPQRSTUVWX\": [", "names are [A-Z]"},

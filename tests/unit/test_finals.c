@@ -166,8 +166,26 @@ static int teardown(void **state) {
     return 0;
 }
 
+/* The data of finals are others than those of the search, or the same when hurried. */
+static void test_seed_of_the_job(void **state) {
+    const struct gt_sweep_item item = {.name = "f32-nn-8x8x8"};
+    struct gt_tuner t = {.seed = 7};
+    struct gt_finals f = {0};
+    struct gt_job job;
+    (void)state;
+    offer(&f, "naive", 100, 1);
+    gt_finals_job(&job, &f, &t, &item);
+    assert_int_equal(job.seed, 7 + GT_FINALS_SEED);
+    assert_int_equal(job.count, 1);
+    assert_string_equal(job.candidate[0].family, "naive");
+    f.hurried = true;
+    gt_finals_job(&job, &f, &t, &item);
+    assert_int_equal(job.seed, 7);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seed_of_the_job),
         cmocka_unit_test(test_clock_does_not_decide),
         cmocka_unit_test(test_compared_are_kept),
         cmocka_unit_test(test_compared_take_part),

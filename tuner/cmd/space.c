@@ -43,7 +43,7 @@ static const struct gt_device nominal = {
 
 enum { ANY_SIZE = 1024 };
 
-/* A problem with the first layout that the family has. */
+/* A problem with the first layout that the family has; a batch where it serves no other. */
 static gemmtune_problem any_problem(const struct gt_family *f,
                                     const struct gt_dtype *type) {
     gemmtune_problem p;
@@ -51,8 +51,9 @@ static gemmtune_problem any_problem(const struct gt_family *f,
     size_t i = 0;
     while (i < GT_LAYOUTS - 1 && (f->layouts & gt_layout_bit(gt_layout_words[i])) == 0)
         i++;
-    (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d", type->name, gt_layout_words[i],
-                   ANY_SIZE, ANY_SIZE, ANY_SIZE);
+    (void)snprintf(name, sizeof name, "%s-%s-%dx%dx%d%s", type->name, gt_layout_words[i],
+                   ANY_SIZE, ANY_SIZE, ANY_SIZE,
+                   f->batching == GT_BATCHING_ONLY ? ",batch=2" : "");
     (void)gt_problem_from_name(&p, name, NULL); /* cannot fail: rows of our own tables */
     return p;
 }
@@ -163,7 +164,7 @@ static gt_status add_count(struct gt_table *t, const struct gt_question *s,
     row.raw = space.raw;
     row.legal = space.count;
     if (row.why == NULL && space.count == 0)
-        row.why = "the rules refuse each point";
+        row.why = "the rules refuse every point";
     gt_space_clear(&space);
     return add_counted(t, &row, err);
 }

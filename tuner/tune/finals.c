@@ -217,8 +217,8 @@ static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored
 
 /* ---- measuring ---- */
 
-static void init_job(struct gt_job *job, const struct gt_finals *f,
-                     const struct gt_tuner *t, const struct gt_sweep_item *item) {
+void gt_finals_job(struct gt_job *job, const struct gt_finals *f, const struct gt_tuner *t,
+                   const struct gt_sweep_item *item) {
     gt_job_init(job, GT_JOB_FINAL, &t->device, item->name);
     job->seed = f->hurried ? t->seed : t->seed + GT_FINALS_SEED;
     job->count = f->count;
@@ -377,7 +377,7 @@ static gt_status measure(struct gt_tune_result *result, const struct gt_finals *
     result->winners = 0;
     /* candidates that end from now on are not in these finals */
     result->measured_ms = gt_now_ms();
-    init_job(&job, &all, t, item);
+    gt_finals_job(&job, &all, t, item);
     const gt_status status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
     if (status != GEMMTUNE_OK)
         return status;

@@ -65,6 +65,10 @@ gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            const struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);
 
+/* The job that measures the finalists. Hurried finals have the seed of the search, so that
+ * a worker which has its data makes no others. */
+void gt_finals_job(struct gt_job *job, const struct gt_finals *f, const struct gt_tuner *t,
+                   const struct gt_sweep_item *item);
 /* Fills in the winners, best first, and the times of the families that winners are compared
  * with. `report` has the times of the job's candidates, taken in turn. A candidate ties
  * with the winner when it was as fast as the winner in their common rounds. */

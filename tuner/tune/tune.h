@@ -130,8 +130,8 @@ bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f);
 /* Makes the spaces of all families that serve the problem on the device and have a legal
  * point for it. Families whose points cannot be counted are left out; `untried` names them
  * with the reason, or is "". The families are shared among the cores of the calling thread.
- * EUNSUPPORTED when there is no such family; EINVAL when none of those that serve the
- * problem can be counted. */
+ * EUNSUPPORTED when there is no such family; EINVAL when there is none, and the points of
+ * some cannot be counted. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
                          struct gt_err *err);
