@@ -37,15 +37,15 @@ static int teardown(void **state) {
     return 0;
 }
 
-static gemmtune_problem problem_of(const char *name) {
+static inline gemmtune_problem problem_of(const char *name) {
     gemmtune_problem p;
     assert_int_equal(gt_problem_from_name(&p, name, NULL), GEMMTUNE_OK);
     return p;
 }
 
 /* A verified record of the H200. */
-static struct gt_known known_of(const char *problem, const char *family, const char *point,
-                                double median_ns) {
+static inline struct gt_known known_of(const char *problem, const char *family,
+                                       const char *point, double median_ns) {
     struct gt_known k = {.verified = true,
                          .problem = problem_of(problem),
                          .family = gt_families_find(families, family),

@@ -3,35 +3,8 @@
  * built-in families and an H200. */
 #include "tuner/tune/doubtful.h"
 
-#include "tests/unit/made_up.h"
+#include "tests/unit/shipped_families.h"
 #include "tuner/base/choose.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static const struct gt_device h200 =
-    MADE_UP(.name = "NVIDIA H200", .arch = "sm_90", .cc = 90, .units = 132,
-            .clock_mhz = 1980, .mem_clock_mhz = 3201, .bus_bits = 6016,
-            .l2_bytes = 62914560, .smem_max = 232448, .has_f64 = true);
-
-static struct gt_families *families;
-
-static int setup(void **state) {
-    (void)state;
-    return gt_families_create(&families, NULL) == GEMMTUNE_OK ? 0 : 1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    gt_families_destroy(families);
-    return 0;
-}
 
 /* What a lookup without records expects to lose; -1: it finds no kernel. */
 static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
