@@ -36,16 +36,8 @@ GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int
     GT_UNROLL
     for (int k = 0; k < CHUNKS; k += 2) {
         unsigned fa[FRAGS_M][4], fb[FRAGS_N / 2][4];
-        GT_UNROLL
-        for (int i = 0; i < FRAGS_M; i++)
-            gt_load_matrices(
-                0, fa[i], stage + place(warp_m + i * 16 + lane % 16, k + lane / 16));
-        GT_UNROLL
-        for (int j = 0; j < FRAGS_N / 2; j++)
-            gt_load_matrices(
-                0, fb[j],
-                stage + SLAB_A + place(warp_n + j * 16 + lane / 16 * 8 + lane % 8,
-                                       k + lane / 8 % 2));
+        gt_load_byte_fragments(0, BK, FRAGS_M, fa, stage, warp_m, k, lane);
+        gt_load_byte_fragments(1, BK, FRAGS_N / 2, fb, stage + SLAB_A, warp_n, k, lane);
         GT_UNROLL
         for (int i = 0; i < FRAGS_M; i++)
             GT_UNROLL

@@ -57,7 +57,7 @@ GT_KERNEL(planes, GT_SPLITTERS, 1, 4)(GT_PARAMS) {
     GT_UNROLL
     for (int i = 0; i < 4; i++)
         transpose(limb[i], tile + r * SPLIT_LD + chunk * 17 + i * 4);
-    byte *to = (byte *)workspace + (slab * rows + row0) * BK + place(r, chunk);
+    byte *to = (byte *)workspace + (slab * rows + row0) * BK + gt_byte_place(BK, r, chunk);
     GT_UNROLL
     for (int i = 0; i < LIMBS; i++) {
         const gt_ab words[4] = {limb[0][i], limb[1][i], limb[2][i], limb[3][i]};

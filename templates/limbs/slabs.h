@@ -26,11 +26,6 @@ enum {
     RUN = 4 /* pairs stored together */
 };
 
-/* The place of chunk c of row r in a tile: the hardware's swizzle by 128 or 64 bytes. */
-GT_INLINE int place(int r, int c) {
-    return r * BK + ((c ^ r / (128 / BK)) & (CHUNKS - 1)) * 16;
-}
-
 /* The number of slabs that hold k; 0 when A and B are not read. */
 GT_INLINE int slabs_of(int k, gt_acc alpha) {
     return alpha == 0 ? 0 : gt_cdiv(k, BK);

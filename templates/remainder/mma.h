@@ -52,16 +52,8 @@ GT_INLINE void multiply(int acc[FRAGS][4], int stage, int warp_m, int warp_n, in
     GT_UNROLL
     for (int c = 0; c < CHUNKS; c += 2) {
         unsigned fa[FRAGS_M][4], fb[FRAGS_N / 2][4];
-        GT_UNROLL
-        for (int i = 0; i < FRAGS_M; i++)
-            gt_load_matrices(
-                0, fa[i], stage + place(warp_m + i * 16 + lane % 16, c + lane / 16));
-        GT_UNROLL
-        for (int j = 0; j < FRAGS_N / 2; j++)
-            gt_load_matrices(
-                0, fb[j],
-                stage + SLAB_A + place(warp_n + j * 16 + lane / 16 * 8 + lane % 8,
-                                       c + lane / 8 % 2));
+        gt_load_byte_fragments(0, BK, FRAGS_M, fa, stage, warp_m, c, lane);
+        gt_load_byte_fragments(1, BK, FRAGS_N / 2, fb, stage + SLAB_A, warp_n, c, lane);
         GT_UNROLL
         for (int i = 0; i < FRAGS_M; i++)
             GT_UNROLL

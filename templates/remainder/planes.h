@@ -33,12 +33,6 @@ enum {
 
 /* ---- places ------------------------------------------------------------------------- */
 
-/* The place of chunk c of row r in a tile: the swizzle by 128 or 64 bytes. Eight rows of
- * one chunk meet every bank of shared memory once. */
-GT_INLINE int place(int r, int c) {
-    return r * BK + ((c ^ r / (128 / BK)) & (CHUNKS - 1)) * 16;
-}
-
 /* An operand, seen from its lines. */
 struct operand {
     const gt_ab *at;
@@ -181,6 +175,6 @@ GT_KERNEL(planes, GT_HELPERS, 1, 2)(GT_PARAMS) {
         reducers[t] = gt_reducer_of(MODULI, t, of.first == 0);
     gather(tile, of, row0 - of.first, slab * BK, k, t);
     GT_BARRIER();
-    split((byte *)workspace + (slab * GT_ROWS + row0) * BK + place(r, chunk), GT_PLANE,
-          tile + r * SPLIT_LD + chunk * 17, *GT_LINE_AT(row0 + r), reducers);
+    split((byte *)workspace + (slab * GT_ROWS + row0) * BK + gt_byte_place(BK, r, chunk),
+          GT_PLANE, tile + r * SPLIT_LD + chunk * 17, *GT_LINE_AT(row0 + r), reducers);
 }
