@@ -55,10 +55,12 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         GT_BACKEND_LIST(X)
 #undef X
     };
+    const struct gt_dtype *const type = gt_family_dtype(f, p);
+    const bool cuda = gt_driver_of(d->backend)->speaks_cuda;
     const char *reason = NULL;
     if (f->source[d->backend]->name == NULL)
         reason = no_source[d->backend];
-    else if (gt_family_dtype(f, p) == NULL)
+    else if (type == NULL)
         reason = "the family has no kernel for these data types";
     else if ((f->layouts & gt_layout_bit(gt_problem_layout(p))) == 0)
         reason = "the family has no kernel for this layout";
@@ -69,7 +71,7 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has kernels for strided batches only";
     else if (gt_problem_has_pointers(p) && f->map_count > 0)
         reason = "tensor maps describe matrices at strides only";
-    else if (gt_problem_has_pointers(p) && !gt_driver_of(d->backend)->speaks_cuda)
+    else if (gt_problem_has_pointers(p) && !cuda)
         reason = "arrays of pointers need a CUDA device";
     else if (p->epilogue != NULL && !f->epilogue)
         reason = "the family has no place for an epilogue";
@@ -79,13 +81,11 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has kernels for batches only";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
-    else if (gt_driver_of(d->backend)->speaks_cuda &&
-             d->cc < f->min_cc[gt_dtype_index(gt_family_dtype(f, p))])
+    else if (cuda && d->cc < f->min_cc[gt_dtype_index(type)])
         reason = "the family needs a newer compute capability";
-    else if (!gt_driver_of(d->backend)->speaks_cuda &&
-             (f->cuda_only & gt_dtype_bit(gt_family_dtype(f, p))) != 0)
+    else if (!cuda && (f->cuda_only & gt_dtype_bit(type)) != 0)
         reason = "the family's kernels for these data types need CUDA";
-    else if (gt_driver_of(d->backend)->speaks_cuda && d->cc > f->max_cc)
+    else if (cuda && d->cc > f->max_cc)
         reason = "the family has instructions that newer compute capabilities lack";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
