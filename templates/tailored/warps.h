@@ -139,14 +139,22 @@ GT_INLINE struct part part_to_give(gt_ab *smem, const gt_acc *acc, struct part p
     return GT_GATHERS ? all : part;
 }
 
-/* Stores a tile that was gathered, neighbours by neighbouring threads. */
+/* Stores a tile that was gathered, neighbours by neighbouring threads. Each thread has its
+ * columns in all rows, so that places are constants: a division for each element would take
+ * more instructions than all the rest. */
 GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PARAMS) {
-    enum { WIDTH = CUTS_N == 1 ? COLS : BN };
-    const int count = GT_MIN(to.rows, BM) * WIDTH;
-    GT_UNROLL_BY(4)
-    for (int e = t; e < count; e += T)
-        give(1, to, e / WIDTH, e % WIDTH,
-             tile + e / WIDTH * GT_LINE_C + e % WIDTH GT_PLACE(gt_i, gt_j));
+    enum { ACROSS = BN <= T ? BN : 32, DOWN = T / ACROSS, RUNS = (BM + DOWN - 1) / DOWN };
+    GT_UNROLL
+    for (int j = 0; j < (BN + ACROSS - 1) / ACROSS; j++) {
+        const int first = t / ACROSS, col = j * ACROSS + t % ACROSS;
+        if (first < DOWN && col < GT_MIN(to.cols, BN)) {
+            GT_UNROLL_BY(8)
+            for (int i = 0; i < RUNS; i++)
+                if (BM % DOWN == 0 || first + i * DOWN < BM)
+                    give(1, to, first + i * DOWN, col,
+                         tile + (first + i * DOWN) * GT_LINE_C + col GT_PLACE(gt_i, gt_j));
+        }
+    }
 }
 
 /* Stores the sums of a warp, whose part begins at the target. */

@@ -189,7 +189,7 @@ mutant tailored 'asis ? deep + last' 'asis ? deep' $few "$warps" "elements wrong
 mutant tailored 'sum_column(e) + 2 \* t' 'sum_column(e) + 6 - 2 * t' $few "$warps" "elements wrong"
 few=f16-nt-65x51x39,batch=3
 mutant tailored 'GT_BARRIER(); \/\* all slabs.*' '' $few "$warps" "elements wrong"
-mutant tailored 'tile + e \/ WIDTH \* GT_LINE_C' 'tile + e \/ WIDTH * WIDTH' $few "$warps" "elements wrong"
+mutant tailored 'i \* DOWN) \* GT_LINE_C' 'i * DOWN) * BN' $few "$warps" "elements wrong"
 few=f16-nt-65x52x39,batch=3
 mutant tailored 'odd ? four\[i\] : four\[2 + i\]' 'four[i]' $few "$warps" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.
