@@ -42,7 +42,7 @@ expect "predict --learn prints the file" 0 '^const struct gt_learned gt_learned_
 # Records alone say nothing about a choice, so no problem is held out.
 expect "predict --learn --json" 0 '^{"without": "trees", "trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \
     predict --learn --json --db "$work/h200.db"
-expect "predict --learn-more without trials" 1 'no family has enough trials on .*: 200, or 4000 behind' predict --learn-more --db "$work/h200.db"
+expect "predict --learn-more without trials" 1 'no family has enough trials on .*: 200, or 3000 behind' predict --learn-more --db "$work/h200.db"
 expect "predict --top 0" 2 'top' predict "$p" --top 0 --device-file "$card"
 
 # ---- descriptions ----

@@ -446,7 +446,7 @@ static void test_learning_more(void **state) {
     assert_true(l.all.loss[1] < 0.05);
     check_json(&l, &v, gt_predict_learn_more_print, "new trees");
     gt_learning_clear(&l);
-    drop_rows(&v, 3900); /* too few */
+    drop_rows(&v, 2900); /* too few */
     assert_int_equal(gt_predict_learn(&l, &v, families, "card", GT_LEARN_MORE, NULL),
                      GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);

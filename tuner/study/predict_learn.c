@@ -39,7 +39,7 @@ struct way {
 /* Shipped trees have learned from the records before. What they leave is small: few trials
  * teach chance. */
 static const struct way all_anew = {200, 200, 800, 1, 0.25},
-                        behind_shipped = {4000, 200, 200, 3, 0.1};
+                        behind_shipped = {3000, 200, 200, 3, 0.1};
 
 /* The trials of a family. Input i of trial t is x[t][i]; bin[t * inputs + i] cuts of it are
  * less. */
