@@ -16,12 +16,14 @@ typedef unsigned gt_fragment[4];
 enum { GT_FRAGMENT_K = GT_FRAGMENT_BYTES / 2 };
 #endif
 
-/* acc += the products of all fragments of A and fragment j of B, which is y. */
+/* acc += the products of all fragments of A and fragment j of B, which is y. Of the last
+ * one the tile may have the first half alone. */
 GT_INLINE void gt_tile_multiply(int tm, int tn, gt_acc *acc, const gt_fragment *x,
                                 const gt_fragment y, int j) {
     GT_UNROLL
     for (int i = 0; i < tm / 8; i++)
-        GT_MULTIPLY_FRAGMENTS(acc + (i / 2 * (tn / 8) + 2 * j + i % 2) * 4, x[i / 2], y,
-                              i % 2);
+        if (2 * j + i % 2 < tn / 8)
+            GT_MULTIPLY_FRAGMENTS(acc + (i / 2 * (tn / 8) + 2 * j + i % 2) * 4, x[i / 2], y,
+                                  i % 2);
 }
 #endif

@@ -5,9 +5,20 @@
  * pairs of neighbouring lines; those of 16-bit types (fragments.h) by ldmatrix from slabs
  * as they lie in memory. Rows are an odd number of 16 bytes long, so that lanes that read
  * together meet in no bank.
+ *
+ * A part consists of blocks of 16 x 16. Where TN is an odd multiple of 8, the last blocks
+ * of its rows are halves, of 8 columns.
  */
 #if GT_ENGINE
-enum { SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8 };
+enum {
+    SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8,
+    BLOCKS = (TN + 15) / 16 /* along n */
+};
+
+/* Whether block j along n is a half. */
+GT_INLINE int is_half(int j) {
+    return j * 16 + 8 == TN;
+}
 
 /* The part of a warp. All warps have one. */
 GT_INLINE struct part part_of(int t) {
@@ -17,32 +28,34 @@ GT_INLINE struct part part_of(int t) {
 
 /* The first of the two lines of a block of f64 that have number g, one in either half. Lane
  * t gets the sums of numbers 2 t and 2 t + 1 of B. They are the lines from 2 t and 2 t + 8
- * on, so that four lanes have 8 neighbouring columns. */
+ * on, so that four lanes have 8 neighbouring columns. Half a block has its 8 lines in
+ * order. */
 GT_INLINE int pair_of(int g) {
     return g / 2 * 2 + g % 2 * 8;
 }
 
 #if GT_SIZEOF_A == 8
-/* Loads the fragment (doubles.h) of the lines from `line` and of k from `deep` on. Slabs of
- * f64 always have k outermost, and A and B are loaded alike. Lane t has k's t and t + 4:
- * those of neighbouring lanes lie in neighbouring rows. Rows 2 t would be an even number of
- * 16 bytes apart, and so meet the lines of the next g in a bank. */
-GT_INLINE void load_fragment(int of_b, int asis, gt_ab *f, const gt_ab *slab, int length,
-                             int line, int deep) {
+/* Loads the fragment (doubles.h), or half of it, of the lines from `line` and of k from
+ * `deep` on. Slabs of f64 always have k outermost, and A and B are loaded alike. Lane t has
+ * k's t and t + 4: those of neighbouring lanes lie in neighbouring rows. Rows 2 t would be
+ * an even number of 16 bytes apart, and so meet the lines of the next g in a bank. */
+GT_INLINE void load_fragment(int of_b, int half, int asis, gt_ab *f, const gt_ab *slab,
+                             int length, int line, int deep) {
     const int g = GT_THREAD_X % 32 / 4, t = GT_THREAD_X % 4;
+    const int first = line + (half ? g : pair_of(g));
     GT_UNROLL
     for (int v = 0; v < 2; v++)
-        gt_load_shared(2, f + 2 * v,
-                       slab + (deep + t + 4 * v) * length + line + pair_of(g));
+        gt_load_shared(half ? 1 : 2, f + 2 * v, slab + (deep + t + 4 * v) * length + first);
 }
 #else
-/* Loads the fragment (fragments.h) of the lines from `line` and of k from `deep` on, from a
- * slab that is contiguous along k (`asis`) or has k outermost. Eight lanes each address the
- * rows of a quarter of the fragment. */
-GT_INLINE void load_fragment(int of_b, int asis, unsigned *f, const gt_ab *slab,
+/* Loads the fragment (fragments.h), or half of it, of the lines from `line` and of k from
+ * `deep` on, from a slab that is contiguous along k (`asis`) or has k outermost. Eight
+ * lanes each address the rows of a quarter of the fragment. Of half a fragment the first
+ * quarters are loaded twice: there may be no memory behind them. */
+GT_INLINE void load_fragment(int of_b, int half, int asis, unsigned *f, const gt_ab *slab,
                              int length, int line, int deep) {
     const int lane = GT_THREAD_X % 32, eight = lane % 8;
-    const int upper = (of_b ? lane / 16 : lane / 8) % 2 * 8;
+    const int upper = half ? 0 : (of_b ? lane / 16 : lane / 8) % 2 * 8;
     const int last = (of_b ? lane / 8 : lane / 16) % 2 * 8;
     const int row = asis ? line + upper + eight : deep + last + eight;
     const int column = asis ? deep + last : line + upper;
@@ -57,10 +70,10 @@ GT_INLINE void multiply(gt_acc *acc, const gt_ab *a, const gt_ab *b, struct part
         gt_fragment x[TM / 16], y;
         GT_UNROLL
         for (int i = 0; i < TM / 16; i++)
-            load_fragment(0, ASIS_A, x[i], a, LINE_A, part.row + i * 16, p);
+            load_fragment(0, 0, ASIS_A, x[i], a, LINE_A, part.row + i * 16, p);
         GT_UNROLL
-        for (int j = 0; j < TN / 16; j++) {
-            load_fragment(1, ASIS_B, y, b, LINE_B, part.col + j * 16, p);
+        for (int j = 0; j < BLOCKS; j++) {
+            load_fragment(1, is_half(j), ASIS_B, y, b, LINE_B, part.col + j * 16, p);
             gt_tile_multiply(TM, TN, acc, x, y, j);
         }
     }
@@ -81,13 +94,18 @@ GT_INLINE void sum_up(gt_acc *acc, gt_ab *smem, struct source from, struct part 
     }
 }
 
-/* A lane's sums number e: those in one row of a block of 16 x 16, pairs of neighbours from
- * columns 2 t and 2 t + 8 on. */
+/* A lane's sums number e are those in one row of a block: pairs of neighbours from columns
+ * 2 t and 2 t + 8 on, of half a block the first pair alone. A lane has TM / 8 * BLOCKS of
+ * them. */
+GT_INLINE int sum_block(int e) {
+    return e / 2 % BLOCKS; /* along n */
+}
 GT_INLINE void take_row(gt_acc *four, const gt_acc *acc, int e) {
-    const int block = e / 2 / (TN / 16), across = e / 2 % (TN / 16);
-    const gt_acc *const of = acc + (block * (TN / 8) + across * 2) * 4 + e % 2 * 2;
-    four[0] = of[0], four[1] = of[DOUBLE ? 4 : 1];
-    four[2] = of[DOUBLE ? 1 : 4], four[3] = of[5];
+    const int j = sum_block(e), half = is_half(j), mixed = DOUBLE && !half;
+    const gt_acc *const of = acc + (e / 2 / BLOCKS * (TN / 8) + j * 2) * 4 + e % 2 * 2;
+    four[0] = of[0], four[mixed ? 2 : 1] = of[1];
+    if (!half)
+        four[mixed ? 1 : 2] = of[4], four[3] = of[5];
 }
 
 /* Two lanes exchange pairs: afterwards one has the four neighbours from column 2 t on, the
@@ -106,10 +124,10 @@ GT_INLINE void exchange(gt_acc *four, int t) {
 /* The row in the part of a lane's sums number e; the column where their block begins. */
 GT_INLINE int sum_row(int e) {
     const int g = GT_THREAD_X % 32 / 4, upper = e % 2;
-    return e / 2 / (TN / 16) * 16 + (DOUBLE ? pair_of(g) + upper : g + 8 * upper);
+    return e / 2 / BLOCKS * 16 + (DOUBLE ? pair_of(g) + upper : g + 8 * upper);
 }
 GT_INLINE int sum_column(int e) {
-    return e / 2 % (TN / 16) * 16;
+    return sum_block(e) * 16;
 }
 
 /* Gathers the tile in the place of the slabs. Its rows are 8 elements longer than the tile,
@@ -119,11 +137,12 @@ GT_INLINE void gather_tile(gt_acc *tile, const gt_acc *acc, struct part part, in
     gt_acc *const to = tile + part.row * GT_LINE_C + part.col + thread % 4 * 2;
     GT_BARRIER(); /* all slabs were read */
     GT_UNROLL
-    for (int e = 0; e < SUMS / 4; e++) {
-        gt_acc four[4];
+    for (int e = 0; e < TM / 8 * BLOCKS; e++) {
+        gt_acc *const row = to + sum_row(e) * GT_LINE_C + sum_column(e), four[4];
         take_row(four, acc, e);
-        gt_store_shared_acc(2, to + sum_row(e) * GT_LINE_C + sum_column(e), four);
-        gt_store_shared_acc(2, to + sum_row(e) * GT_LINE_C + sum_column(e) + 8, four + 2);
+        gt_store_shared_acc(2, row, four);
+        if (!is_half(sum_block(e)))
+            gt_store_shared_acc(2, row + 8, four + 2);
     }
     GT_BARRIER();
 }
@@ -160,16 +179,18 @@ GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PA
 /* Stores the sums of a warp, whose part begins at the target. */
 GT_INLINE void give_warp(struct target to, const gt_acc *acc, int t GT_PLACE_PARAMS) {
     GT_UNROLL
-    for (int e = 0; e < SUMS / 4; e++) {
+    for (int e = 0; e < TM / 8 * BLOCKS; e++) {
         const int row = sum_row(e), col = sum_column(e) + 2 * t;
+        const int half = is_half(sum_block(e));
         gt_acc four[4];
         take_row(four, acc, e);
-        if (GT_PIECE_C == 4) {
+        if (GT_PIECE_C == 4 && !half) {
             exchange(four, t);
             give(4, to, row, col + t % 2 * 6, four GT_PLACE(gt_i, gt_j));
         } else {
             give(2, to, row, col, four GT_PLACE(gt_i, gt_j));
-            give(2, to, row, col + 8, four + 2 GT_PLACE(gt_i, gt_j));
+            if (!half)
+                give(2, to, row, col + 8, four + 2 GT_PLACE(gt_i, gt_j));
         }
     }
 }

@@ -182,10 +182,12 @@ mutant tailored '(deep + t + 4 \* v) \* length' '(deep + t) * length' $few "$war
 mutant tailored 'TURN();' 'GT_COPY_WAIT(STAGES - 2);' $few "$warps" "where a copy to it is under way"
 mutant tailored 't \/ 32 \/ TX' 't \/ 32 % TX' $few "$warps" "elements wrong"
 mutant tailored 'pair_of(g) + upper' 'g + 8 * upper' $few "$warps" "elements wrong"
+mutant tailored 'half ? g :' 'half ? (g ^ 1) :' $few "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=56" "elements wrong"
 few=f16-nt-65x50x39,batch=3
 warps="ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32"
 mutant tailored 'line + upper + eight' 'line + eight' $few "$warps" "elements wrong"
 mutant tailored 'asis ? deep + last' 'asis ? deep' $few "$warps" "elements wrong"
+mutant tailored 'j \* 2) \* 4' 'j) * 4' $few "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=56" "elements wrong"
 mutant tailored 'sum_column(e) + 2 \* t' 'sum_column(e) + 6 - 2 * t' $few "$warps" "elements wrong"
 few=f16-nt-65x51x39,batch=3
 mutant tailored 'GT_BARRIER(); \/\* all slabs.*' '' $few "$warps" "elements wrong"

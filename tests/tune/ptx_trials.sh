@@ -107,7 +107,7 @@ export FAKE_CUDA_DEVICE=a100
 trial mma bf16-nt-200x40x272,groups=5 \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial mma i8-nn-150x33x130,groups=5,beta "AHEAD=1 TAIL=0 SPLIT=2"
-trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=32 STAGES=3"
+trial tailored f64-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=16 TM=16 TN=56 STAGES=3"
 trial tailored f16-nn-65x52x39,batch=5 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=32"
 if [ -n "${GT_LONG:-}" ]; then
     trial mma f16-nt-60x40x136,batch=5,masked,rows=20 "REPACK=0 VA=16 VB=16"
@@ -144,7 +144,15 @@ trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 T
 trial tailored f16-nn-100x100x100,batch=2 "ENGINE=1 BM=128 BN=128 BK=112 TM=64 TN=64"
 trial tailored bf16-nn-50x62x30,batch=3,pointers,align=4,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=16 TN=32"
 trial tailored f16-nn-63x65x1,batch=4 "ENGINE=1 BM=64 BN=96 BK=16 TM=32 TN=48"
+# Parts whose columns end with half a block: as they lie in memory and across, stored in fours and in twos.
+trial tailored f64-nt-33x70x7,batch=4,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=72"
+trial tailored f64-tt-50x47x21,batch=3,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=8 TM=32 TN=24"
+trial tailored f16-nn-65x52x39,batch=3 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=56"
+trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 TN=40 STAGES=4"
+trial tailored f16-nt-100x72x40,batch=2 "ENGINE=1 BM=128 BN=96 BK=48 TM=48 TN=72"
+trial tailored bf16-nn-50x62x30,batch=3,pointers,align=4,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=16 TN=40"
 # C that is no vectors: the tile is gathered, of one matrix or a part of it.
+trial tailored 'bf16-tn-70x35x33,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=48 TM=16 TN=40"
 trial tailored f64-nn-37x49x20,batch=3,beta "ENGINE=1 BM=48 BN=32 BK=24 TM=48 TN=16"
 trial tailored 'bf16-tn-70x35x33,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=48 TM=16 TN=48"
 # Matrices that end with a part of a piece; rows of whole pieces.

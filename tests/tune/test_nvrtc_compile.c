@@ -219,7 +219,7 @@ static void add_batches(void) {
 }
 
 /* Batches by tensor cores in tailored: f64 and 16-bit types; C in vectors of four and of
- * two elements, and gathered; large parts. */
+ * two elements, and gathered; large parts, and parts that end with half a block. */
 static void add_warps(int cc) {
     static const struct {
         const char *dtype, *layout, *shape, *point;
@@ -229,6 +229,8 @@ static void add_warps(int cc) {
         {"f16", "nn", "100x100x100,batch=9", "BM=128 BN=128 BK=48 TM=64 TN=64 STAGES=3"},
         {"bf16", "nt", "50x62x64,batch=9", "BM=64 BN=64 BK=64 TM=32 TN=32 STAGES=2"},
         {"f16=f32", "tn", "65x63x65,batch=9", "BM=96 BN=64 BK=48 TM=48 TN=32 STAGES=3"},
+        {"f64", "nn", "72x72x72,batch=9", "BM=96 BN=96 BK=24 TM=16 TN=72 STAGES=2"},
+        {"bf16", "nn", "100x104x40,batch=9", "BM=128 BN=128 BK=48 TM=16 TN=104 STAGES=2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char point[128];
