@@ -75,6 +75,12 @@ is "a line for each rule" "$(field "$TMPDIR/random" drawn) $(
 is "lookups with neighbours and without" \
     "$(each "$TMPDIR/random" rules "json_extract(value, '\$.rule')" | tr '\n' ' ')" "lookup untuned "
 is "all were timed" "$(each "$TMPDIR/random" rules "json_extract(value, '\$.known')" | sort -u)" 3
+each "$TMPDIR/random" lines "json_extract(value, '\$.problem') || ' ' || json_extract(value, '\$.family') || ' ' ||
+    json_extract(value, '\$.point')" | sort -u >"$TMPDIR/answers"
+sql "$TMPDIR/drawn.db" "SELECT problem || ' ' || name || ' ' || point FROM trial JOIN subject ON subject.id = subject
+    JOIN family ON family.id = family WHERE state = 'done'" | sort -u >"$TMPDIR/trials"
+is "all answers are trials" "$(comm -23 "$TMPDIR/answers" "$TMPDIR/trials")" ""
+is "as many as there were lines, or fewer" "$(grep -c . "$TMPDIR/answers" | tr -d ' ' | grep -c '^[3-6]$')" 1
 is "the worst is not below the 95th percentile" "$(each "$TMPDIR/random" rules "
     json_extract(value, '\$.worst_loss_percent') >= json_extract(value, '\$.loss_percent_95')" |
     sort -u)" 1

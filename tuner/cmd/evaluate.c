@@ -40,7 +40,7 @@ static const struct gt_option options[] = {
     GT_OPTION_BATCH(struct gt_evaluate_values),
     GT_OPTION_EFFORT(struct gt_evaluate_values),
     {"keep", 0, GT_OPT_TEXT, offsetof(struct gt_evaluate_values, keep), "FILE",
-     "keep the trials of named or drawn problems in this database", 0, 0},
+     "keep the trials of named or drawn problems, and the answers, in this database", 0, 0},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct gt_evaluate_values, budget), "TIME",
      "start no problem after this time", 0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct gt_evaluate_values, seed), "N",

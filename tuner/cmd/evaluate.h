@@ -22,6 +22,10 @@ struct gt_evaluate_values {
     struct gt_format format;
 };
 
+/* Takes a kernel that was timed for problem h, and how it went. */
+typedef int (*gt_evaluate_taker)(void *user, const struct gt_hidden *h,
+                                 const struct gt_candidate *c, const struct gt_result *r);
+
 /* The data of a command. */
 struct gt_evaluate_work {
     struct gt_evaluate_values v;
@@ -38,7 +42,9 @@ struct gt_evaluate_work {
     struct gt_hidden *hidden;
     /* problems that are hidden, named or drawn, and those of them that were timed */
     size_t count, done;
-    int wrong, failed; /* kernels that were not correct on the device */
+    int wrong, failed;       /* kernels that were not correct on the device */
+    gt_evaluate_taker taker; /* NULL: nobody asks */
+    void *taker_user;
 };
 
 /* Reads the records of the device and makes w->evaluation. */

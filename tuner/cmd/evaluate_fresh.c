@@ -3,7 +3,8 @@
  * evaluate_fresh.c - `gemmtune evaluate --random N`, which draws problems that no list
  * names, and `gemmtune evaluate PROBLEM...`. Each problem is tuned from nothing, looked up
  * among the stored kernels of other problems, and the answers are timed in turns with the
- * winner. The trials go into a database of their own, so no lookup sees them.
+ * winner. The trials, and the answers that were not among them, go into a database of
+ * their own, so no lookup sees them.
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/cmd/evaluate.h"
@@ -58,6 +59,35 @@ static void close_database(struct fresh *f) {
         return;
     (void)unlink(f->path);
     (void)rmdir(f->folder);
+}
+
+/* Stores a kernel that was timed as a trial, unless the search has tried it. Trees that
+ * learn from the database then see lookup's mistakes, which no search may have tried. */
+static int keep_trial(void *user, const struct gt_hidden *h, const struct gt_candidate *c,
+                      const struct gt_result *r) {
+    const struct fresh *f = user;
+    const struct gt_family *family = gt_families_find(f->w->families, c->family);
+    const struct gt_trial_row row = {.subject = {.device_key = f->w->device_key,
+                                                 .problem = h->winner->problem_name,
+                                                 .family = c->family,
+                                                 .family_hash = family->hash,
+                                                 .point = c->point},
+                                     .state = GT_TRIAL_DONE,
+                                     .outcome = r->outcome,
+                                     .time = r->time,
+                                     .registers = r->registers,
+                                     .spill_bytes = r->spill_bytes,
+                                     .smem_bytes = r->smem_bytes,
+                                     .compile_ms = r->compile_ms,
+                                     .error = r->error};
+    struct gt_err err = {""};
+    int64_t trial;
+    bool claimed = false;
+    gt_status status = gt_db_trial_begin(&trial, &claimed, f->tuner->db, f->tuner->run_id,
+                                         &row.subject, &err);
+    if (status == GEMMTUNE_OK && claimed)
+        status = gt_db_trial_end(f->tuner->db, trial, &row, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
 }
 
 /* ---- one problem ---- */
@@ -168,6 +198,8 @@ static int do_all(struct fresh *f) {
 static int with_session(struct gt_tuner *t, struct gt_session *session, void *user) {
     struct fresh *f = user;
     t->seed = (uint64_t)f->w->v.seed;
+    f->w->taker = keep_trial;
+    f->w->taker_user = f;
     gt_evaluate_take(f->w, session);
     int code = gt_evaluate_prepare(f->w);
     if (code < 0)

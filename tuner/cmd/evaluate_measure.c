@@ -116,6 +116,14 @@ static void take_times(struct gt_evaluate_work *w, struct gt_hidden *h,
     }
 }
 
+static int pass_on(const struct gt_evaluate_work *w, const struct gt_hidden *h,
+                   const struct contest *c, const struct gt_report *report) {
+    int code = -1;
+    for (int i = 0; w->taker != NULL && code < 0 && i < report->count; i++)
+        code = w->taker(w->taker_user, h, &c->candidate[i], &report->result[i]);
+    return code;
+}
+
 int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h) {
     const struct contest c = contest_of(h);
     struct gt_report report;
@@ -127,10 +135,11 @@ int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h) {
                        c.candidate, c.count, (uint64_t)w->v.seed + 0xe7a1, &err);
     if (gt_session_lost(status))
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
-    if (status == GEMMTUNE_OK)
+    if (status == GEMMTUNE_OK) {
         take_times(w, h, &c, &report);
-    else
-        fprintf(stderr, "gemmtune: %s: %s\n", h->winner->problem_name, err.line);
-    w->failed += status != GEMMTUNE_OK;
+        return pass_on(w, h, &c, &report);
+    }
+    fprintf(stderr, "gemmtune: %s: %s\n", h->winner->problem_name, err.line);
+    w->failed++;
     return -1;
 }
