@@ -25,8 +25,8 @@
  * ENGINE    0: multiply-adds; 1: mma.sync, for f64 and elements of 16 bits
  * BM BN     rows and columns of a part, rounded up to whole patches
  * BK        k of a slab, rounded up to an even number, with ENGINE=1 to 8 (f64) or 16
- * TM TN     patch of a thread; with ENGINE=1 part of a warp, of 16 rows and 8 columns or
- *           multiples
+ * TM TN     patch of a thread; with ENGINE=1 part of a warp: a multiple of 16 rows and one
+ *           of 8 columns, 16 at least
  * STAGES    slabs in shared memory; with ENGINE=1 there is room for no more than SLABS
  * ORDER     of the multiply-adds, as in multistage
  *

@@ -4,15 +4,16 @@
  * part of TM x TN. Fragments of f64 (doubles.h) are loaded from slabs with k outermost, by
  * pairs of neighbouring lines; those of 16-bit types (fragments.h) by ldmatrix from slabs
  * as they lie in memory. Rows are an odd number of 16 bytes long, so that lanes that read
- * together meet in no bank.
+ * together meet in no bank. Those that read half a fragment of f64 meet by twos.
  *
- * A part consists of blocks of 16 x 16. Where TN is an odd multiple of 8, the last blocks
- * of its rows are halves, of 8 columns.
+ * A part consists of blocks of 16 x 16. Where TN is an odd multiple of 8, the last block of
+ * each row of blocks is a half, of 8 columns.
  */
 #if GT_ENGINE
 enum {
     SUMS = TM * TN / 32, DOUBLE = sizeof(gt_ab) == 8,
-    BLOCKS = (TN + 15) / 16 /* along n */
+    BLOCKS = (TN + 15) / 16,     /* along n */
+    SUM_ROWS = TM / 8 * BLOCKS   /* of a lane: its rows of all blocks */
 };
 
 /* Whether block j along n is a half. */
@@ -95,8 +96,7 @@ GT_INLINE void sum_up(gt_acc *acc, gt_ab *smem, struct source from, struct part 
 }
 
 /* A lane's sums number e are those in one row of a block: pairs of neighbours from columns
- * 2 t and 2 t + 8 on, of half a block the first pair alone. A lane has TM / 8 * BLOCKS of
- * them. */
+ * 2 t and 2 t + 8 on, of half a block the first pair alone. */
 GT_INLINE int sum_block(int e) {
     return e / 2 % BLOCKS; /* along n */
 }
@@ -130,14 +130,14 @@ GT_INLINE int sum_column(int e) {
     return sum_block(e) * 16;
 }
 
-/* Gathers the tile in the place of the slabs. Its rows are 8 elements longer than the tile,
+/* Gathers the tile in the place of the slabs. Its rows are an odd multiple of 8 elements,
  * so that f32 sums of eight lanes' rows meet in no bank. Those of f64 meet by twos: their
  * rows are 8 apart. */
 GT_INLINE void gather_tile(gt_acc *tile, const gt_acc *acc, struct part part, int thread) {
     gt_acc *const to = tile + part.row * GT_LINE_C + part.col + thread % 4 * 2;
     GT_BARRIER(); /* all slabs were read */
     GT_UNROLL
-    for (int e = 0; e < TM / 8 * BLOCKS; e++) {
+    for (int e = 0; e < SUM_ROWS; e++) {
         gt_acc *const row = to + sum_row(e) * GT_LINE_C + sum_column(e), four[4];
         take_row(four, acc, e);
         gt_store_shared_acc(2, row, four);
@@ -158,9 +158,10 @@ GT_INLINE struct part part_to_give(gt_ab *smem, const gt_acc *acc, struct part p
     return GT_GATHERS ? all : part;
 }
 
-/* Stores a tile that was gathered, neighbours by neighbouring threads. Each thread has its
- * columns in all rows, so that places are constants: a division for each element would take
- * more instructions than all the rest. */
+/* Stores a tile that was gathered, neighbours by neighbouring threads. A thread keeps its
+ * columns from row to row, so that places are constants: a division for each element would
+ * take more instructions than all the rest. Threads that are left over from the last whole
+ * row of threads store nothing. */
 GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PARAMS) {
     enum { ACROSS = BN <= T ? BN : 32, DOWN = T / ACROSS, RUNS = (BM + DOWN - 1) / DOWN };
     GT_UNROLL
@@ -179,7 +180,7 @@ GT_INLINE void give_tile(struct target to, const gt_acc *tile, int t GT_PLACE_PA
 /* Stores the sums of a warp, whose part begins at the target. */
 GT_INLINE void give_warp(struct target to, const gt_acc *acc, int t GT_PLACE_PARAMS) {
     GT_UNROLL
-    for (int e = 0; e < TM / 8 * BLOCKS; e++) {
+    for (int e = 0; e < SUM_ROWS; e++) {
         const int row = sum_row(e), col = sum_column(e) + 2 * t;
         const int half = is_half(sum_block(e));
         gt_acc four[4];

@@ -192,6 +192,8 @@ mutant tailored 'sum_column(e) + 2 \* t' 'sum_column(e) + 6 - 2 * t' $few "$warp
 few=f16-nt-65x51x39,batch=3
 mutant tailored 'GT_BARRIER(); \/\* all slabs.*' '' $few "$warps" "elements wrong"
 mutant tailored 'i \* DOWN) \* GT_LINE_C' 'i * DOWN) * BN' $few "$warps" "elements wrong"
+mutant tailored 'col = j \* ACROSS' 'col = (BN > T ? 0 : j * ACROSS)' f64-tt-16x55x10,batch=2 \
+    "ENGINE=1 BM=32 BN=64 BK=16 TM=16 TN=56" "elements wrong"
 few=f16-nt-65x52x39,batch=3
 mutant tailored 'odd ? four\[i\] : four\[2 + i\]' 'four[i]' $few "$warps" "elements wrong"
 # Products with the matrices of their neighbours; the last product of a block left out.

@@ -151,7 +151,8 @@ trial tailored f16-nn-65x52x39,batch=3 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=56"
 trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 TM=48 TN=40 STAGES=4"
 trial tailored f16-nt-100x72x40,batch=2 "ENGINE=1 BM=128 BN=96 BK=48 TM=48 TN=72"
 trial tailored bf16-nn-50x62x30,batch=3,pointers,align=4,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=16 TN=40"
-# C that is no vectors: the tile is gathered, of one matrix or a part of it.
+# C that is no vectors: the tile is gathered, of one matrix or a part of it. Fewer threads than columns.
+trial tailored f64-tt-16x55x10,batch=2,beta "ENGINE=1 BM=32 BN=64 BK=16 TM=16 TN=56"
 trial tailored 'bf16-tn-70x35x33,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=48 TM=16 TN=40"
 trial tailored f64-nn-37x49x20,batch=3,beta "ENGINE=1 BM=48 BN=32 BK=24 TM=48 TN=16"
 trial tailored 'bf16-tn-70x35x33,batch=3,beta,epi=bias_residual' "ENGINE=1 BM=48 BN=48 BK=48 TM=16 TN=48"
