@@ -41,9 +41,11 @@ static int teardown(void **state) {
 
 /* A smooth landscape with one best point: the distance of every parameter from the middle
  * of its domain. */
+static double slow_ns = 5000; /* the small space is the slow one */
+
 static double landscape(struct gt_pick p) {
     const struct gt_space *s = &space[p.space];
-    double ns = p.space == 0 ? 5000 : 1000; /* the small space is the slow one */
+    double ns = p.space == 0 ? slow_ns : 1000;
     for (int i = 0; i < s->params; i++) {
         const int at = s->idx[p.index * (size_t)s->params + (size_t)i];
         ns += 100 * abs(at - s->family->param[i].count / 2);
@@ -463,6 +465,39 @@ static void test_predictions_help_and_do_no_harm(void **state) {
     assert_true(against < 3 * without);
 }
 
+static int picks_of_space(const struct log *log, int of) {
+    int n = 0;
+    for (int i = 0; i < log->count; i++)
+        n += log->pick[i].space == of;
+    return n;
+}
+
+/* A space whose first pick and whose forecast are far behind gets no other first looks. It
+ * gets them with forecasts that say the opposite, and when it is there for comparison. */
+static void test_a_hopeless_space(void **state) {
+    const struct gt_space tile = space[0];
+    gemmtune_problem p;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-512x512x512", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_space_create(&space[0], gt_families_find(families, "coalesced"),
+                                     &device, &p, NULL),
+                     GEMMTUNE_OK);
+    struct gt_search_setup with = setup_of(20, 1), against = with, without = with;
+    with.predict = true_time;
+    against.predict = upside_down;
+    slow_ns = 100000;
+    drive(&one, &gt_search_model, with, 4096);
+    assert_int_equal(picks_of_space(&one, 0), 1);
+    drive(&one, &gt_search_model, without, 4096);
+    assert_true(picks_of_space(&one, 0) >= 2);
+    drive(&one, &gt_search_model, against, 4096);
+    assert_true(picks_of_space(&one, 0) >= 2);
+    gt_space_clear(&space[0]);
+    space[0] = tile;
+    drive(&one, &gt_search_model, with, 4096);
+    assert_true(picks_of_space(&one, 0) >= 2);
+    slow_ns = 5000;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_has_its_name),
@@ -483,6 +518,7 @@ int main(void) {
         cmocka_unit_test(test_all_may_fail),
         cmocka_unit_test(test_who_knows_nothing_changes_nothing),
         cmocka_unit_test(test_predictions_help_and_do_no_harm),
+        cmocka_unit_test(test_a_hopeless_space),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

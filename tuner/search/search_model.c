@@ -30,7 +30,9 @@ enum {
     LOOK_TRIES = 48,  /* random points from which a first look is chosen */
     RANDOM_EVERY = 24 /* one pick in this many is random */
 };
-static const double promising_within = 0.7; /* log units: up to twice the best time */
+/* log units */
+static const double promising_within = 0.7; /* up to twice the best time */
+static const double hopeless_beyond = 1.1;  /* more than three times the best time */
 _Static_assert(SCRATCH > 0, "the pool leaves room for neighbours");
 
 struct region {
@@ -39,6 +41,7 @@ struct region {
     struct gt_keyed_pick leader[LEADERS]; /* by logarithm of time */
     int leaders;
     struct gt_pick look[LOOKS_MAX]; /* the first picks; the next look keeps away */
+    double least_guess;             /* of its picks; HUGE_VAL: none has a forecast */
     int pool;                       /* number of candidates */
     size_t index[GT_SURROGATE_SLOTS];
     double score[GT_SURROGATE_SLOTS];
@@ -52,6 +55,7 @@ struct model {
     int spaces;
     struct region *region;
     double best;        /* logarithm of the best time of all */
+    double least_guess; /* the least logarithm of a forecast of all picks */
     size_t first_looks; /* of a space before its surrogate is asked */
     size_t asked;
     double *guess; /* scratch, as large as a pool */
@@ -84,7 +88,7 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
     m->search = search;
     m->spaces = setup->spaces;
-    m->best = HUGE_VAL;
+    m->best = m->least_guess = HUGE_VAL;
     m->first_looks = first_looks_of(setup);
     m->region = calloc((size_t)m->spaces + 1, sizeof *m->region);
     m->guess = malloc(GT_SURROGATE_SLOTS * sizeof *m->guess);
@@ -92,6 +96,7 @@ static gt_status model_create(void **self, struct gt_search *search, struct gt_e
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the search");
     for (int i = 0; status == GEMMTUNE_OK && i < m->spaces; i++) {
         m->region[i].stale = true;
+        m->region[i].least_guess = HUGE_VAL;
         status = gt_surrogate_create(&m->region[i].surrogate, &setup->space[i], err);
     }
     return status;
@@ -152,9 +157,22 @@ static bool pick_first_look(struct model *m, int space, struct gt_pick *out) {
     return true;
 }
 
+/* Whether both the times and the forecasts of a space's picks are far from the best ones.
+ * Forecasts may be off by a factor that all share. Families with a role are what winners
+ * are compared with, so they keep their looks. */
+static bool is_hopeless(const struct model *m, int space) {
+    const struct region *r = &m->region[space];
+    return gt_search_setup_of(m->search)->space[space].family->role == GT_ROLE_NONE &&
+           r->leaders > 0 && r->leader[0].key > m->best + hopeless_beyond &&
+           isfinite(r->least_guess) && r->least_guess > m->least_guess + hopeless_beyond;
+}
+
 /* The number of first looks that a space gets. A space that is far behind the best after
- * LOOKS_MIN of them gets no more. */
-static size_t looks_due(const struct model *m, const struct region *r) {
+ * LOOKS_MIN of them gets no more, one that forecasts call hopeless too gets none. */
+static size_t looks_due(const struct model *m, int space) {
+    const struct region *r = &m->region[space];
+    if (is_hopeless(m, space))
+        return 0;
     const bool hopeful = r->leaders > 0 && r->leader[0].key < m->best + promising_within;
     return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
                                                                    : LOOKS_MIN;
@@ -164,8 +182,7 @@ static size_t looks_due(const struct model *m, const struct region *r) {
 static int region_to_look_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)
-        if (m->region[i].given < looks_due(m, &m->region[i]) &&
-            gt_search_left(m->search, i) > 0 &&
+        if (m->region[i].given < looks_due(m, i) && gt_search_left(m->search, i) > 0 &&
             (least < 0 || m->region[i].given < m->region[least].given))
             least = i;
     return least;
@@ -292,7 +309,10 @@ static void model_add(void *self, const struct gt_pick *p) {
         r->look[r->given] = *p;
     r->given++;
     r->stale = true;
-    gt_surrogate_add(r->surrogate, p->index, guess_of(m, *p));
+    const double guess = guess_of(m, *p);
+    r->least_guess = fmin(r->least_guess, guess); /* fmin passes over NAN */
+    m->least_guess = fmin(m->least_guess, guess);
+    gt_surrogate_add(r->surrogate, p->index, guess);
 }
 
 static int most_promising(struct model *m) {
