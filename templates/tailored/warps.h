@@ -4,7 +4,7 @@
  * part of TM x TN. Fragments of f64 (doubles.h) are loaded from slabs with k outermost, by
  * pairs of neighbouring lines; those of 16-bit types (fragments.h) by ldmatrix from slabs
  * as they lie in memory. Rows are an odd number of 16 bytes long, so that lanes that read
- * together meet in no bank. Those that read half a fragment of f64 meet by twos.
+ * together meet in no bank. Lanes that read half a fragment of f64 meet by twos.
  *
  * A part consists of blocks of 16 x 16. Where TN is an odd multiple of 8, the last block of
  * each row of blocks is a half, of 8 columns.

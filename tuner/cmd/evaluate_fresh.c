@@ -8,6 +8,7 @@
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/cmd/evaluate.h"
+#include "tuner/tune/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,25 +67,18 @@ static void close_database(struct fresh *f) {
 static int keep_trial(void *user, const struct gt_hidden *h, const struct gt_candidate *c,
                       const struct gt_result *r) {
     const struct fresh *f = user;
-    const struct gt_family *family = gt_families_find(f->w->families, c->family);
-    const struct gt_trial_row row = {.subject = {.device_key = f->w->device_key,
-                                                 .problem = h->winner->problem_name,
-                                                 .family = c->family,
-                                                 .family_hash = family->hash,
-                                                 .point = c->point},
-                                     .state = GT_TRIAL_DONE,
-                                     .outcome = r->outcome,
-                                     .time = r->time,
-                                     .registers = r->registers,
-                                     .spill_bytes = r->spill_bytes,
-                                     .smem_bytes = r->smem_bytes,
-                                     .compile_ms = r->compile_ms,
-                                     .error = r->error};
+    const struct gt_db_subject subject = {
+        .device_key = f->w->device_key,
+        .problem = h->winner->problem_name,
+        .family = c->family,
+        .family_hash = gt_families_find(f->w->families, c->family)->hash,
+        .point = c->point};
+    const struct gt_trial_row row = gt_trial_row_of(f->tuner, &subject, r);
     struct gt_err err = {""};
     int64_t trial;
     bool claimed = false;
-    gt_status status = gt_db_trial_begin(&trial, &claimed, f->tuner->db, f->tuner->run_id,
-                                         &row.subject, &err);
+    gt_status status =
+        gt_db_trial_begin(&trial, &claimed, f->tuner->db, f->tuner->run_id, &subject, &err);
     if (status == GEMMTUNE_OK && claimed)
         status = gt_db_trial_end(f->tuner->db, trial, &row, &err);
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);

@@ -25,4 +25,9 @@ struct gt_window_setup {
 gt_status gt_window_search(struct gt_tune_result *result, struct gt_finals *finals,
                            const struct gt_window_setup *setup, struct gt_err *err);
 
+/* The row of a trial that ended in t's run with *r. Texts are borrowed. */
+struct gt_trial_row gt_trial_row_of(const struct gt_tuner *t,
+                                    const struct gt_db_subject *subject,
+                                    const struct gt_result *r);
+
 #endif

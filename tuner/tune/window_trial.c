@@ -84,20 +84,28 @@ gt_status gt_window_begin_trial(bool *claimed, struct gt_window *w,
     return status;
 }
 
+struct gt_trial_row gt_trial_row_of(const struct gt_tuner *t,
+                                    const struct gt_db_subject *subject,
+                                    const struct gt_result *r) {
+    return (struct gt_trial_row){.subject = *subject,
+                                 .state = GT_TRIAL_DONE,
+                                 .outcome = r->outcome,
+                                 .time = r->time,
+                                 .registers = r->registers,
+                                 .spill_bytes = r->spill_bytes,
+                                 .smem_bytes = r->smem_bytes,
+                                 .compile_ms = r->compile_ms,
+                                 .error = r->error,
+                                 .provenance = "local",
+                                 .run_id = t->run_id,
+                                 .ended_ms = INT64_MAX}; /* later than all records */
+}
+
 gt_status gt_window_end_trial(struct gt_window *w, struct gt_window_entry *e,
                               const struct gt_result *r, struct gt_err *err) {
-    const struct gt_trial_row row = {.subject = subject_of(w, e),
-                                     .state = GT_TRIAL_DONE,
-                                     .outcome = r->outcome,
-                                     .time = r->time,
-                                     .registers = r->registers,
-                                     .spill_bytes = r->spill_bytes,
-                                     .smem_bytes = r->smem_bytes,
-                                     .compile_ms = fmax(r->compile_ms, e->compile_ms),
-                                     .error = r->error,
-                                     .provenance = "local",
-                                     .run_id = w->t->run_id,
-                                     .ended_ms = INT64_MAX}; /* later than all records */
+    const struct gt_db_subject subject = subject_of(w, e);
+    struct gt_trial_row row = gt_trial_row_of(w->t, &subject, r);
+    row.compile_ms = fmax(r->compile_ms, e->compile_ms);
     gt_status status = gt_db_trial_end(w->t->db, e->trial_id, &row, err);
     if (status == GEMMTUNE_OK)
         resolve(w, e, &row, r->workspace_bytes);
