@@ -46,16 +46,6 @@ is "and once only" "$?,$(moment)" "0,$second"
 
 # ---- two processes ----
 
-# Another process decides between trials that this one does not know and its finals.
-other=$TMPDIR/other.db
-tune --db "$other" --templates "$families" --effort full --family ragged --trials-only "$problem"
-is "trials without finals" "$?,$(sql "$other" "SELECT count(*) FROM record")" 0,0
-db=$other
-tune --db "$db" --templates "$families" --effort full --family race "$problem"
-is "a process that knows nothing of them decides" "$?,$(entered race ragged)" 0,10
-tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
-is "they take part after all" "$?,$(entered race ragged)" 0,11
-
 # Another process stores its winner while this one measures finalists. By OpenCL, where no compilers
 # are among the workers.
 db=$TMPDIR/meanwhile.db
@@ -87,10 +77,22 @@ wait "$pid"
 is "a winner that was stored meanwhile is measured too" "$?,$(entered race ragged)" 0,11
 is "and all records are of the same finals" "$(sql "$db" "SELECT count(DISTINCT measured_ms) FROM record")" 1
 
-# ---- a clock that has given way ----
+# ---- with times that no busy machine changes ----
 
-use_fakes "the interval at a lower clock"
+use_fakes "times of the fake driver"
 export GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model
+
+# Another process decides between trials that this one does not know and its finals.
+other=$TMPDIR/other.db
+tune --db "$other" --templates "$families" --effort full --family ragged --trials-only "$problem"
+is "trials without finals" "$?,$(sql "$other" "SELECT count(*) FROM record")" 0,0
+db=$other
+tune --db "$db" --templates "$families" --effort full --family race "$problem"
+is "a process that knows nothing of them decides" "$?,$(entered race ragged)" 0,10
+tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
+is "they take part after all" "$?,$(entered race ragged)" 0,11
+
+# ---- a clock that has given way ----
 
 # stored DB SCRIPT: whether the interval reaches 4 % on both sides, and the clock
 stored() {
