@@ -73,6 +73,7 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_QUEUE_DEVICE, CL_QUEUE_DEVICE, 0x1091)                                         \
     X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                          \
     X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                          \
+    X(GT_CL_MEM_USE_HOST_PTR, CL_MEM_USE_HOST_PTR, 8)                                      \
     X(GT_CL_MEM_ALLOC_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, 16)                                 \
     X(GT_CL_MAP_READ, CL_MAP_READ, 1)                                                      \
     X(GT_CL_MAP_WRITE, CL_MAP_WRITE, 2)                                                    \

@@ -67,9 +67,10 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
     left = GT_MIN(all_rows[low], m) - slot.row;
 #else
     const int each = gt_cdiv(m, GT_SLOT_ROWS);
-    slot.group = number / each;
+    const gt_long product = number / each; /* the grid may have more slots than there are */
+    slot.group = GT_MIN(product, batch - 1);
     slot.row = number % each * GT_SLOT_ROWS;
-    left = slot.group < batch ? GT_MIN(all_rows[slot.group], m) - slot.row : 0;
+    left = product < batch ? GT_MIN(all_rows[slot.group], m) - slot.row : 0;
 #endif
     slot.rows = (int)GT_MAX(0, GT_MIN(left, GT_SLOT_ROWS));
     return slot;
@@ -82,8 +83,9 @@ GT_INLINE struct gt_slot gt_slot_of(gt_long number, const GT_GLOBAL int *all_row
 #define GT_SLOT_MATRIX gt_slot.group
 #endif
 
-/* On CUDA all threads of a slot without rows end. On OpenCL they go on with m 0, and
- * neither read nor write: see dialect.h. */
+/* On CUDA all threads of a slot without rows end. On OpenCL they go on with m 0 (see
+ * dialect.h): they may read B, so the slot always has an existing group, and write nothing.
+ */
 #define GT_PRODUCT()                                                                       \
     const gt_long gt_product = GT_GRID_PRODUCT;                                            \
     const struct gt_slot gt_slot = gt_slot_of(gt_product, all_rows, batch, m);             \

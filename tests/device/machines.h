@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -59,17 +61,56 @@ static void cl_close(struct machine *m) {
     (void)gt_opencl_api(NULL)->clReleaseContext(m->target.context);
 }
 
+/* Memory of a CPU device that ends, but for less than GUARD_ALIGN bytes, at a page that
+ * nobody may read: a kernel that reads or writes behind it ends the test by a signal. */
+enum { GUARD_ALIGN = 128, GUARDED_MAX = 64 };
+
+static struct guarded {
+    void *memory, *pages;
+    char *guard; /* a page */
+} guarded[GUARDED_MAX];
+
+static struct guarded *guarded_of(const void *memory) {
+    for (size_t i = 0; i < GUARDED_MAX; i++)
+        if (guarded[i].memory == memory)
+            return &guarded[i];
+    return NULL;
+}
+
+static void *guarded_pages(struct guarded *g, size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t used = (bytes + GUARD_ALIGN - 1) / GUARD_ALIGN * GUARD_ALIGN;
+    const size_t open = (used + page - 1) / page * page;
+    assert_int_equal(posix_memalign(&g->pages, page, open + page), 0);
+    g->guard = (char *)g->pages + open;
+    assert_int_equal(mprotect(g->guard, page, PROT_NONE), 0);
+    return g->guard - used;
+}
+
 static void *cl_alloc(struct machine *m, size_t bytes) {
     cl_int error = 0;
+    struct guarded *const g = m->device->is_cpu ? guarded_of(NULL) : NULL;
+    void *const pages = g != NULL ? guarded_pages(g, at_least_one(bytes)) : NULL;
     cl_mem memory = gt_opencl_api(NULL)->clCreateBuffer(
-        m->target.context, GT_CL_MEM_READ_WRITE, at_least_one(bytes), NULL, &error);
+        m->target.context,
+        GT_CL_MEM_READ_WRITE | (pages != NULL ? GT_CL_MEM_USE_HOST_PTR : 0),
+        at_least_one(bytes), pages, &error);
     assert_int_equal(error, 0);
+    if (g != NULL)
+        g->memory = memory;
     return memory;
 }
 
 static void cl_release(struct machine *m, void *memory) {
+    struct guarded *const g = memory != NULL ? guarded_of(memory) : NULL;
     (void)m;
     (void)gt_opencl_api(NULL)->clReleaseMemObject(memory);
+    if (g != NULL) {
+        assert_int_equal(
+            mprotect(g->guard, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE), 0);
+        free(g->pages);
+        *g = (struct guarded){NULL, NULL, NULL};
+    }
 }
 
 static void *cl_queue_create(struct machine *m) {

@@ -46,24 +46,38 @@ static void compute(struct numbers *x, const gemmtune_problem *p, const int32_t 
             compute_row(x, p, grouped ? 0 : z, i, z);
 }
 
+/* Bytes of `count` matrices: none behind the last element. */
+static size_t extent(int64_t rows, int64_t cols, int64_t ld, int64_t count,
+                     int64_t stride) {
+    return (size_t)((count - 1) * stride + (rows - 1) * ld + cols) * sizeof(float);
+}
+
 static void *put(struct machine *m, void *queue, const void *from, size_t bytes) {
+    assert_true(bytes <= ELEMENTS * sizeof(float));
     void *memory = m->ops->alloc(m, bytes);
     m->ops->write(m, queue, memory, from, bytes);
     return memory;
 }
 
 static void launch(struct machine *m, void *queue, const gemmtune_plan *plan,
-                   struct numbers *x, const int32_t *rows) {
+                   const gemmtune_problem *p, struct numbers *x, const int32_t *rows) {
     const float alpha = 2, beta = -1;
+    const bool grouped = p->batch_kind == GEMMTUNE_GROUPED_ROWS;
+    const bool trans_b = p->trans_b != GEMMTUNE_NOTRANS;
+    const int64_t matrices = grouped ? 1 : p->batch; /* of A and C */
+    const size_t bytes_c = extent(p->m, p->n, p->ldc, matrices, p->stride_c);
     gemmtune_args args;
     gemmtune_args_init(&args);
-    void *a = put(m, queue, x->a, sizeof x->a), *b = put(m, queue, x->b, sizeof x->b);
-    void *list = put(m, queue, rows, LISTED * sizeof *rows);
+    void *a = put(m, queue, x->a, extent(p->m, p->k, p->lda, matrices, p->stride_a));
+    void *b = put(m, queue, x->b,
+                  extent(trans_b ? p->n : p->k, trans_b ? p->k : p->n, p->ldb, p->batch,
+                         p->stride_b));
+    void *list = put(m, queue, rows, (size_t)p->batch * sizeof *rows);
     args.alpha = &alpha;
     args.beta = &beta;
     args.a = a;
     args.b = b;
-    args.c = put(m, queue, x->c, sizeof x->c);
+    args.c = put(m, queue, x->c, bytes_c);
     args.workspace = m->ops->alloc(m, WORKSPACE);
     assert_int_equal(gemmtune_launch(plan, &args, queue), GEMMTUNE_EINVAL);
     assert_string_equal(gemmtune_errmsg(), "the pointer to the rows is NULL");
@@ -71,7 +85,8 @@ static void launch(struct machine *m, void *queue, const gemmtune_plan *plan,
     const gemmtune_status status = gemmtune_launch(plan, &args, queue);
     assert_string_equal(gemmtune_errmsg(), "");
     assert_int_equal(status, GEMMTUNE_OK);
-    m->ops->read(m, queue, x->got, args.c, sizeof x->got);
+    memcpy(x->got, x->c, sizeof x->got);
+    m->ops->read(m, queue, x->got, args.c, bytes_c);
     void *const memory[] = {a, b, list, args.c, args.workspace};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         m->ops->release(m, memory[i]);
@@ -91,7 +106,7 @@ static void run_rows(struct machine *m, const char *name, const int32_t rows[LIS
     fill(x.a, 1);
     fill(x.b, 4);
     fill(x.c, 8);
-    launch(m, queue, plan, &x, rows);
+    launch(m, queue, plan, &p, &x, rows);
     compute(&x, &p, rows);
     for (int i = 0; i < ELEMENTS; i++)
         if (x.got[i] != x.c[i])
@@ -113,6 +128,8 @@ static void run_masks(struct machine *m) {
     static const int32_t counts[LISTED] = {3, 0, 70, 1, 69, 64};
     run_rows(m, "f32-nn-70x33x17,batch=6,masked,rows=30", counts);
     run_rows(m, "f32-nt-70x33x17,ldc=34,batch=6,masked,sb=0", counts);
+    run_rows(m, "f32-nn-16x8x16,batch=1,masked", counts);
+    run_rows(m, "f32-nt-6x64x16,batch=1,masked", counts);
 }
 
 static void test_groups(void **state) {
