@@ -50,6 +50,9 @@ static const struct gt_dtype rows[] = {
     {"f32@split", F32, F32, F32, F32, SPLIT},
     {"f64@residues", F64, F64, F64, F64, RESIDUES},
     {"f32@bf16x3", F32, F32, F32, F32, BF16X3},
+    {"i8=f32",   I8,   I8,   F32,  I32, STRICT},
+    {"i8=f16",   I8,   I8,   F16,  I32, STRICT},
+    {"i8=bf16",  I8,   I8,   BF16, I32, STRICT},
 };
 
 static const struct gt_input inputs[] = {
@@ -93,8 +96,10 @@ static bool is_name(const char *row, const char *name, size_t len) {
 bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y) {
     return gt_type_size(x->a) == gt_type_size(y->a) &&
            gt_type_size(x->b) == gt_type_size(y->b) &&
-           gt_type_size(x->c) == gt_type_size(y->c) && x->acc == y->acc &&
-           x->math == y->math && gt_type_is_float(x->a) == gt_type_is_float(y->a);
+           (gt_type_size(x->c) == gt_type_size(y->c) ||
+            (gt_dtype_is_integer_8(x) && gt_dtype_is_integer_8(y))) &&
+           x->acc == y->acc && x->math == y->math &&
+           gt_type_is_float(x->a) == gt_type_is_float(y->a);
 }
 
 const struct gt_dtype *gt_dtype_at(size_t i) {
@@ -135,6 +140,10 @@ const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row) {
 
 bool gt_dtype_is_float_8(const struct gt_dtype *row) {
     return is_8_bit_float(row->a) && is_8_bit_float(row->b);
+}
+
+bool gt_dtype_is_integer_8(const struct gt_dtype *row) {
+    return row->a == I8 && row->b == I8;
 }
 
 /* ---- inputs ---------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 48 };
+enum { GT_DTYPES = 51 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -41,8 +41,11 @@ const struct gt_dtype *gt_dtype_of(const gemmtune_problem *p);
 const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
 /* Whether A and B are 8-bit floats. */
 bool gt_dtype_is_float_8(const struct gt_dtype *row);
-/* Whether products of both mixes take about the same time with one kernel: their types have
- * the same sizes, and they compute in the same type and arithmetic. */
+/* Whether A and B are 8-bit integers. */
+bool gt_dtype_is_integer_8(const struct gt_dtype *row);
+/* Whether products of both mixes take about the same time with one kernel: they compute in
+ * the same type and arithmetic, and their types have the same sizes. C of 8-bit integers
+ * may have any size. */
 bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);

@@ -214,7 +214,11 @@ static gt_status settle_pointers(gemmtune_problem *p, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-static gt_status settle_epilogue(const gemmtune_problem *p, struct gt_err *err) {
+/* Integer sums become floats in an epilogue: where none is given, by a conversion. */
+static gt_status settle_epilogue(gemmtune_problem *p, struct gt_err *err) {
+    if (p->epilogue == NULL && gt_type_is_float(p->type_c) &&
+        !gt_type_is_float(p->type_acc))
+        p->epilogue = "d=x";
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;
     char canonical[GT_EPILOGUE_MAX];

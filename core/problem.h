@@ -167,6 +167,10 @@ bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
  * where `known` is strided. */
 bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p);
 
+/* The product that an epilogue gets: without the epilogue, and with integer sums stored as
+ * they are. */
+gemmtune_problem gt_problem_plain(const gemmtune_problem *p);
+
 /* The place of a problem among others of its kind: log2 of m, n, k and batch, with the
  * expected rows of a product as m. */
 enum { GT_PLACE_DIMS = 4 };

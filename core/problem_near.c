@@ -36,6 +36,14 @@ bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) 
     return gt_problem_same_kind(&q, p);
 }
 
+gemmtune_problem gt_problem_plain(const gemmtune_problem *p) {
+    gemmtune_problem plain = *p;
+    plain.epilogue = NULL;
+    if (!gt_type_is_float(p->type_acc))
+        plain.type_c = p->type_acc;
+    return plain;
+}
+
 static double log_of(int64_t size) {
     return log2((double)(size > 1 ? size : 1));
 }

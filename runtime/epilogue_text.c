@@ -166,8 +166,11 @@ static void put_x(struct gt_page *page, const struct gt_epilogue *e) {
                     integer ? "int" : "gt_real",
                     gt_epilogue_reads(e, GT_EPI_C) ? " && beta != (gt_acc)0" : "");
     else
-        gt_page_put(page, "(gt_real)(int)(alpha * acc) + "
-                          "(gt_real)(int)beta * (gt_real)gt_from_c(old);\n");
+        gt_page_put(page,
+                    "(gt_real)(int)(alpha * acc) +\n"
+                    "        (gt_adds%s ? (gt_real)(int)beta * (gt_real)gt_from_c(old)\n"
+                    "                 : GT_REAL(0.0));\n",
+                    gt_epilogue_reads(e, GT_EPI_C) ? " && beta != (gt_acc)0" : "");
 }
 
 static void put_values(struct gt_page *page, const struct gt_epilogue *e) {

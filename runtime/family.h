@@ -252,9 +252,9 @@ void gt_family_destroy(struct gt_family *f);
 
 /* Bit of a mix in gt_family.dtypes; 0 for NULL. */
 uint64_t gt_dtype_bit(const struct gt_dtype *row);
-/* Bits of the mixes that a word of "dtypes" means: the mix of that name, or for "fp8",
- * "fp8@promoted" and "fp8@fast" all mixes of this arithmetic whose A and B are 8-bit
- * floats. 0 for any other word. */
+/* Bits of the mixes that a word of "dtypes" means: the mix of that name, for "int8" all
+ * mixes whose A and B are 8-bit integers, or for "fp8", "fp8@promoted" and "fp8@fast" all
+ * mixes of this arithmetic whose A and B are 8-bit floats. 0 for any other word. */
 uint64_t gt_dtype_word_bits(const char *word);
 /* The mix whose kernels the family runs for the problem: the problem's own or, when the
  * family does not declare it, that of the same types in strict arithmetic. NULL when it

@@ -40,6 +40,14 @@ uint64_t gt_dtype_bit(const struct gt_dtype *row) {
     return row != NULL ? UINT64_C(1) << gt_dtype_index(row) : 0;
 }
 
+static uint64_t integers_8_bits(void) {
+    uint64_t bits = 0;
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if (gt_dtype_is_integer_8(gt_dtype_at(i)))
+            bits |= gt_dtype_bit(gt_dtype_at(i));
+    return bits;
+}
+
 /* All mixes of 8-bit floats in this arithmetic. */
 static uint64_t floats_8_bits(gemmtune_math math) {
     uint64_t bits = 0;
@@ -50,6 +58,8 @@ static uint64_t floats_8_bits(gemmtune_math math) {
 }
 
 uint64_t gt_dtype_word_bits(const char *word) {
+    if (strcmp(word, "int8") == 0)
+        return integers_8_bits();
     if (strcmp(word, "fp8") == 0)
         return floats_8_bits(GEMMTUNE_MATH_STRICT);
     if (strcmp(word, "fp8@fast") == 0)

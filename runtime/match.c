@@ -313,10 +313,9 @@ static double time_of(const struct gt_choice *c) {
  */
 static gt_status doubt_epilogue(struct gt_choice *out, const struct gt_query *query,
                                 struct gt_err *err) {
-    gemmtune_problem p = *query->problem;
+    const gemmtune_problem p = gt_problem_plain(query->problem);
     struct gt_query q = *query;
     struct gt_choice plain;
-    p.epilogue = NULL;
     q.problem = &p;
     q.skip = NULL;
     const gt_status status = gt_match(&plain, &q, NULL);

@@ -9,6 +9,7 @@
  * All arithmetic is in gt_acc: f32, f64 or i32. gt_from_a(x), gt_from_b(x) and gt_from_c(x)
  * convert a stored element to a number that gt_acc holds exactly. gt_to_c(x) rounds a
  * gt_acc once, to the nearest element of C. A and B may be e4m3, e5m2 or i8, C may not.
+ * Integer sums become floats of C in an epilogue only (epilogue.h), not by gt_to_c.
  *
  * Floats of 16 and 8 bits are stored as integers, so that no compiler needs to know them.
  * Where CUDA has an instruction for a conversion, it gives the same bits as the arithmetic

@@ -26,6 +26,8 @@ static const struct mutant type_mutants[] = {
     MISTAKES("f16_f32", "f16=f32", LITTLE),
     MISTAKES("tf32", "tf32", LITTLE),
     MISTAKES("i8", "i8", INTEGER),
+    MISTAKES("i8_bf16", "i8=bf16", INTEGER),
+    MISTAKES("i8_f32", "i8=f32", INTEGER),
     MISTAKES("e4m3", "e4m3", LITTLE),
     MISTAKES("e5m2", "e5m2", LITTLE),
     MISTAKES("mixed", "e4m3+e5m2=f16", LITTLE),

@@ -225,6 +225,20 @@ trial wgmma 'bf16-nt-72x264x72,batch=2,epi=scale_rows_residual' \
     "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 trial wgmma 'i8-nn-40x80x144,epi=b[j]:i32;s[i]:f32;r[i,j]:i32;d=x*s[i]+b[j]+r[i,j]' \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
+# Sums of integers that become floats: in registers, in the boxes of C, by lines, by parts of k.
+trial wgmma 'i8=bf16-nt-140x128x144,epi=dequantise_bias' "BM=128 BN=64 WGM=2 STAGES=3 GROUP=1 PERSIST=1 STORE=1"
+trial wgmma 'i8=f32-nt-140x128x144,epi=dequantise_residual' \
+    "BM=128 BN=64 WGM=2 STAGES=3 GROUP=1 PERSIST=1 PINGPONG=1 STORE=1"
+trial wgmma 'i8=bf16-nn-130x80x400,beta' \
+    "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 SWAP=1 RS=1 TAIL=1 PRODUCERS=2"
+trial wgmma 'i8=bf16-nn-5x33x200,epi=dequantise' "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1 PRODUCERS=2"
+trial wgmma 'i8=bf16-nt-150x80x128,groups=5,epi=dequantise_swiglu' \
+    "BM=64 BN=64 WGM=1 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0"
+trial mma 'i8=f16-tt-65x130x71,beta,epi=dequantise_gelu' "AHEAD=1 TAIL=0 SPLIT=3"
+trial mma 'i8=bf16-nn-150x33x130,groups=5,beta,epi=dequantise' "AHEAD=1 TAIL=0 SPLIT=2"
+trial pipeline 'i8=f32-tn-7x9x18,batch=20,sb=0,epi=dequantise' "PRODUCTS=2 TM=4 TN=4 STAGES=2 PAD=1"
+trial bundle 'i8=bf16-tn-5x9x7,batch=37,beta,epi=dequantise' ""
+trial skinny 'i8=bf16-nt-5x67x51,epi=dequantise' ""
 # Groups and masks: slots of rows, and blocks that walk over the tiles of all groups. Each group has its
 # bias or scale; operands with rows have those of C, or of all products. Batches whose blocks take more than
 # one tile. Products behind pointers.

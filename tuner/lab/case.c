@@ -81,7 +81,8 @@ gt_status gt_case_output(void **view, struct gt_case *t, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = ops->view(view, c->rig, c->scratch, GT_GUARD, bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK && gt_case_reads_c(t))
-        status = gt_checker_fill(c, *view, &stored, gt_case_seed_c(t), t->spec.mode, err);
+        status =
+            gt_checker_fill(c, *view, &stored, gt_case_seed_c(t), gt_case_mode_c(t), err);
     return status;
 }
 

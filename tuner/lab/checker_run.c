@@ -163,7 +163,7 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_ptr(&l, t->rows.used_mem);
     push_int(&l, t->rows.used_mem != NULL);
     push_int(&l, gt_case_reads_c(t));
-    push_int(&l, t->spec.mode);
+    push_int(&l, gt_case_mode_c(t));
     push_long(&l, (int64_t)gt_case_seed_c(t));
     push_int(&l, !gt_case_is_exact(t));
     push_wide(&l, c, bound.sum);
@@ -238,7 +238,7 @@ gt_status gt_checker_between(const struct gt_case *t, void *mem, int64_t bytes,
     push_ptr(&l, t->rows.used_mem);
     push_int(&l, t->rows.used_mem != NULL);
     push_int(&l, out->keeps_old);
-    push_int(&l, t->spec.mode);
+    push_int(&l, gt_case_mode_c(t));
     push_long(&l, (int64_t)gt_case_seed_c(t));
     push_int(&l, size);
     push_long(&l, infinity_bits(out->type));

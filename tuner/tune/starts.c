@@ -390,8 +390,7 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                         .own = {.room = NEIGHBOURS},
                         .others = {.room = OTHERS}};
     struct gt_starts rest;
-    gemmtune_problem plain = *p;
-    plain.epilogue = NULL;
+    const gemmtune_problem plain = gt_problem_plain(p);
     gt_problem_name(p, f.name);
     gt_problem_name(&plain, f.plain);
     out->count = 0;

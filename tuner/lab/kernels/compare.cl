@@ -36,10 +36,10 @@ GT_INLINE int gt_is_touched(gt_input c, gt_long e, int bytes, unsigned int poiso
                             int finite, gt_ulong seed, int keeps_old, gt_long at,
                             gt_long ldc, int old_mode, gt_ulong old_seed) {
     if (keeps_old)
-        return gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
-               gt_datum_at(old_seed, at, ldc, old_mode, GT_BYTES_C, GT_BITS_C);
-    return finite ? gt_get(c, e, GT_BYTES_C, GT_BITS_C) !=
-                        gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C)
+        return !gt_is(c, e, GT_BYTES_C, GT_BITS_C,
+                      gt_datum_at(old_seed, at, ldc, old_mode, GT_BYTES_C, GT_BITS_C));
+    return finite ? !gt_is(c, e, GT_BYTES_C, GT_BITS_C,
+                           gt_datum(seed, 0, e, 1, GT_BYTES_C, GT_BITS_C))
                   : !gt_poisoned(c, e, bytes, poison);
 }
 

@@ -9,7 +9,8 @@
  * None of their kernels is a candidate. They share only the dialect of templates/common
  * with candidates. They read and write elements by code of this file, and compute with them
  * in a wide type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for
- * integers.
+ * integers. A C of floats beside integer sums has whole numbers before the product, and
+ * is compared by gt_between alone.
  *
  * Index order: row-major. Element (i, j) of a matrix is at i * ld + j, and of matrix z of a
  * batch at z * stride + i * ld + j. A stored A is m x k, or k x m with ta; a stored B is
@@ -53,7 +54,6 @@ typedef unsigned int gt_wide;
 typedef GT_GLOBAL unsigned char *gt_matrix;
 typedef GT_GLOBAL const unsigned char *gt_input;
 
-#if !GT_WIDE_I32
 /* Floats of less than 32 bits. Their exponent and fraction, moved to the bits where f32 has
  * them, are the number times a power of 2: f32's exponent counts from 127, theirs from
  * 2^(e-1) - 1. */
@@ -86,7 +86,26 @@ GT_INLINE unsigned int gt_narrow_word(float x, int bytes, int bits) {
     const unsigned int word = (all + (1u << (drop - 1)) - 1 + (all >> drop & 1)) >> drop;
     return (x < 0 ? 1u << (8 * bytes - 1) : 0) | GT_MIN(word, most);
 }
-#endif
+
+/* The bits of a float of at most 32 bits. */
+GT_INLINE unsigned int gt_float_word(float x, int bytes, int bits) {
+    return bytes == 4 ? GT_BITS_OF(x) : gt_narrow_word(x, bytes, bits);
+}
+
+GT_INLINE unsigned int gt_word(gt_input x, gt_long i, int bytes) {
+    return bytes == 4   ? ((GT_GLOBAL const unsigned int *)x)[i]
+           : bytes == 2 ? ((GT_GLOBAL const unsigned short *)x)[i]
+                        : x[i];
+}
+
+GT_INLINE void gt_put_word(gt_matrix x, gt_long i, int bytes, unsigned int word) {
+    if (bytes == 4)
+        ((GT_GLOBAL unsigned int *)x)[i] = word;
+    else if (bytes == 2)
+        ((GT_GLOBAL unsigned short *)x)[i] = (unsigned short)word;
+    else if (bytes == 1)
+        x[i] = (unsigned char)word;
+}
 
 GT_INLINE gt_wide gt_get(gt_input x, gt_long i, int bytes, int bits) {
 #if GT_WIDE_F64
@@ -94,13 +113,11 @@ GT_INLINE gt_wide gt_get(gt_input x, gt_long i, int bytes, int bits) {
         return ((GT_GLOBAL const double *)x)[i];
 #endif
 #if GT_WIDE_I32
-    return bytes == 1 ? (gt_wide)(int)(signed char)x[i]
-                      : ((GT_GLOBAL const unsigned int *)x)[i];
+    return bytes == 1 ? (gt_wide)(int)(signed char)x[i] : gt_word(x, i, 4);
 #else
     if (bytes == 4)
         return (gt_wide)((GT_GLOBAL const float *)x)[i];
-    return (gt_wide)gt_narrow_get(
-        bytes == 1 ? x[i] : ((GT_GLOBAL const unsigned short *)x)[i], bytes, bits);
+    return (gt_wide)gt_narrow_get(gt_word(x, i, bytes), bytes, bits);
 #endif
 }
 
@@ -110,19 +127,21 @@ GT_INLINE void gt_put(gt_matrix x, gt_long i, int bytes, int bits, gt_wide value
         ((GT_GLOBAL double *)x)[i] = value;
 #endif
 #if GT_WIDE_I32
-    if (bytes == 1)
-        x[i] = (unsigned char)value;
-    else
-        ((GT_GLOBAL unsigned int *)x)[i] = value;
+    gt_put_word(x, i, bytes,
+                bits == 0 ? value : gt_float_word((float)(int)value, bytes, bits));
 #else
-    if (bytes == 4)
-        ((GT_GLOBAL float *)x)[i] = (float)value;
-    else if (bytes == 2)
-        ((GT_GLOBAL unsigned short *)x)[i] =
-            (unsigned short)gt_narrow_word((float)value, bytes, bits);
-    else if (bytes == 1)
-        x[i] = (unsigned char)gt_narrow_word((float)value, bytes, bits);
+    if (bytes <= 4)
+        gt_put_word(x, i, bytes, gt_float_word((float)value, bytes, bits));
 #endif
+}
+
+/* Whether the element is `value`, which its type holds. */
+GT_INLINE int gt_is(gt_input x, gt_long i, int bytes, int bits, gt_wide value) {
+#if GT_WIDE_I32
+    if (bits > 0)
+        return gt_word(x, i, bytes) == gt_float_word((float)(int)value, bytes, bits);
+#endif
+    return gt_get(x, i, bytes, bits) == value;
 }
 
 /* The element of C nearest to x. */
