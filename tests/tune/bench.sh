@@ -173,6 +173,9 @@ cublas+kernel; cublaslt+kernel
 none of the rivals has a kernel for it"
 has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
     ", then elementwise V="
+bench i8=bf16-nt-24x20x36,epi=dequantise_bias i8=f32-nt-24x20x36,beta,epi=silu i8=f16-nn-24x20x36 --json
+is "epilogues: integer sums that become floats" "$(lines outcome note | sed 's/[ 0-9.]* us//g' | sort -u)" \
+    "correct|cublas+kernel; cublaslt+kernel"
 FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel
 has "epilogues: a wrong product is refused" "$(lines note)" "cublas+kernel: wrong_result, 6 wrong candidates: "
 bench f32@split-nn-16x32x48 --json

@@ -304,6 +304,8 @@ static void test_lists_of_comparisons(void **state) {
          "bf16-nn-512x80x1500,batch=64"},
         {"configs/bench-epilogue.json", 70, "bf16-nt-4096x4096x4096",
          "f32-nt-8192x1024x512,epi=swiglu"},
+        {"configs/bench-dequantise.json", 24, "i8=bf16-nt-16x4096x4096,epi=dequantise",
+         "i8=bf16-nt-2048x4096x4096,epi=dequantise_residual"},
         {"configs/bench-split.json", 30, "f32@split-nn-256x256x256",
          "f32@split-tt-4096x4096x4096"},
         {"configs/bench-torch.json", 10, "bf16-nt-4096x4096x4096", "bf16-nt-64x64x65536"},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rival_apart.c - an epilogue as programs compute it that have none in their library: the
- * vendor's product, then a kernel that reads C and the operands once and writes C. The
- * kernel is ours (tuner/bench/kernels/), with three sizes of vectors and patches, and the
- * fastest takes part.
+ * vendor's product, then a kernel that reads C and the operands once and writes C. Where
+ * integer sums become floats, the product has a matrix of its own, which the kernel reads.
+ * The kernel is ours (tuner/bench/kernels/), with three sizes of vectors and patches, and
+ * the fastest takes part.
  */
 #include "core/embed.h"
 #include "core/epilogue_keep.h"
@@ -20,11 +21,13 @@ enum { POINTS = sizeof points / sizeof *points };
 struct apart {
     const struct gt_rival *who; /* computes the product */
     void *product;
+    struct gt_rig *rig;
     struct gt_gpu *gpu;
     void *stream;
     struct gt_family *family;
     union gt_value zero, one; /* alpha and beta of the kernel */
     /* for the present problem */
+    void *sums; /* device memory for the product where it is not C; else NULL */
     int kernels;
     struct gt_exec *kernel[POINTS];
     const char *point[POINTS]; /* of kernel i */
@@ -34,6 +37,9 @@ static void forget(struct apart *x) {
     for (int i = 0; i < x->kernels; i++)
         gt_exec_destroy(x->kernel[i]);
     x->kernels = 0;
+    if (x->sums != NULL)
+        gt_rig_head(x->rig)->ops->release(x->rig, x->sums);
+    x->sums = NULL;
 }
 
 static void close_apart(void *self) {
@@ -62,6 +68,7 @@ static gt_status open_apart(void **self, const struct gt_rival *who,
     if (x == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open %s", who->name);
     x->who = who;
+    x->rig = setup->rig;
     x->gpu = gt_rig_head(setup->rig)->gpu;
     x->stream = gt_rig_head(setup->rig)->stream;
     gt_status status = who->open(&x->product, setup, err);
@@ -97,17 +104,25 @@ static bool is_of_x(const struct gt_epilogue *e) {
     return e->d2 < 0;
 }
 
-static gemmtune_problem without_epilogue(const gemmtune_problem *p) {
-    gemmtune_problem plain = *p;
-    plain.epilogue = NULL;
-    return plain;
+static bool is_converted(const gemmtune_problem *p) {
+    return gt_problem_plain(p).type_c != p->type_c;
+}
+
+/* What the vendor computes. A matrix of sums is packed, and gets them as they are. */
+static gemmtune_problem product_of(const gemmtune_problem *p) {
+    gemmtune_problem product = gt_problem_plain(p);
+    if (is_converted(p)) {
+        product.ldc = p->n;
+        product.reads_c = 0;
+    }
+    return product;
 }
 
 static bool serves(const struct gt_rival *who, const struct gt_device *d,
                    const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
-    const gemmtune_problem plain = without_epilogue(p);
-    return e != NULL && is_of_x(e) && !gt_problem_is_batch(p) && who->serves(d, &plain);
+    const gemmtune_problem product = product_of(p);
+    return e != NULL && is_of_x(e) && !gt_problem_is_batch(p) && who->serves(d, &product);
 }
 
 static bool cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {
@@ -141,11 +156,15 @@ static gt_status build(struct apart *x, const gemmtune_problem *p, struct gt_err
 static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err) {
     struct apart *x = self;
-    const gemmtune_problem plain = without_epilogue(p);
+    const gemmtune_problem product = product_of(p);
     int products = 0;
     forget(x);
     *variants = 0;
-    gt_status status = x->who->prepare(&products, x->product, &plain, err);
+    gt_status status = x->who->prepare(&products, x->product, &product, err);
+    if (status == GEMMTUNE_OK && is_converted(p))
+        status = gt_rig_head(x->rig)->ops->alloc(
+            &x->sums, x->rig,
+            gt_problem_elems_c(&product) * (int64_t)gt_type_size(product.type_c), err);
     if (status == GEMMTUNE_OK)
         status = build(x, p, err);
     if (status != GEMMTUNE_OK)
@@ -158,11 +177,19 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
 static gt_status enqueue(void *self, int variant, const struct gt_call *call,
                          struct gt_err *err) {
     const struct apart *x = self;
-    struct gt_call after = *call;
-    after.alpha = &x->zero;
-    after.beta = &x->one;
+    struct gt_call product = *call, after = *call;
+    if (x->sums != NULL) {
+        product.alpha = &x->one;
+        product.beta = &x->zero;
+        product.c = x->sums;
+        after.a = x->sums;
+    } else {
+        after.alpha = &x->zero;
+        after.beta = &x->one;
+    }
     after.stream = x->stream;
-    const gt_status status = x->who->enqueue(x->product, variant / x->kernels, call, err);
+    const gt_status status =
+        x->who->enqueue(x->product, variant / x->kernels, &product, err);
     return status == GEMMTUNE_OK ? gt_exec_run(x->kernel[variant % x->kernels], &after, err)
                                  : status;
 }
