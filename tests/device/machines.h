@@ -7,6 +7,7 @@
 #include "runtime/driver.h"
 #include "runtime/opencl_device.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,7 @@ static struct guarded {
     void *memory, *pages;
     char *guard; /* a page */
 } guarded[GUARDED_MAX];
+static pthread_mutex_t guarded_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct guarded *guarded_of(const void *memory) {
     for (size_t i = 0; i < GUARDED_MAX; i++)
@@ -89,6 +91,7 @@ static void *guarded_pages(struct guarded *g, size_t bytes) {
 
 static void *cl_alloc(struct machine *m, size_t bytes) {
     cl_int error = 0;
+    (void)pthread_mutex_lock(&guarded_lock);
     struct guarded *const g = m->device->is_cpu ? guarded_of(NULL) : NULL;
     void *const pages = g != NULL ? guarded_pages(g, at_least_one(bytes)) : NULL;
     cl_mem memory = gt_opencl_api(NULL)->clCreateBuffer(
@@ -98,12 +101,14 @@ static void *cl_alloc(struct machine *m, size_t bytes) {
     assert_int_equal(error, 0);
     if (g != NULL)
         g->memory = memory;
+    (void)pthread_mutex_unlock(&guarded_lock);
     return memory;
 }
 
 static void cl_release(struct machine *m, void *memory) {
-    struct guarded *const g = memory != NULL ? guarded_of(memory) : NULL;
     (void)m;
+    (void)pthread_mutex_lock(&guarded_lock);
+    struct guarded *const g = memory != NULL ? guarded_of(memory) : NULL;
     (void)gt_opencl_api(NULL)->clReleaseMemObject(memory);
     if (g != NULL) {
         assert_int_equal(
@@ -111,6 +116,7 @@ static void cl_release(struct machine *m, void *memory) {
         free(g->pages);
         *g = (struct guarded){NULL, NULL, NULL};
     }
+    (void)pthread_mutex_unlock(&guarded_lock);
 }
 
 static void *cl_queue_create(struct machine *m) {

@@ -152,6 +152,10 @@ bench f32-tn-9x17x20,batch=5,sa=400,sb=0 f64-nt-8x12x16,lda=20,batch=3,ldc=40,sc
 is "batches: both libraries are right" "$(lines outcome | sort -u)" correct
 is "batches: and both take part" \
     "$(lines note | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 4
+bench f32-nn-6x5x7,batch=3,pointers f64-tn-9x8x4,batch=5,pointers,beta --json
+is "batches behind pointers: cuBLAS alone, and right" "$(lines outcome note | sed 's/[ 0-9.]* us//g')" \
+    "correct|cublas
+correct|cublas"
 # Groups and masks: cuBLAS gets the sizes on the host, in one call where rows are aligned.
 bench bf16-nn-100x24x40,groups=7,beta f32-nn-20x24x16,batch=4,masked,sb=0 \
     bf16-tn-100x24x40,groups=7 --json --against cublas --spread zipf

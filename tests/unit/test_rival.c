@@ -270,6 +270,22 @@ static void test_who_serves(void **state) {
         {"cpu", "f64-nn-1x1x1", GEMMTUNE_OPENCL, false, false},
         {"cpu", "i32-nn-1x1x1", GEMMTUNE_OPENCL, true, false},
         {"self", "i32-nn-1x1x1", GEMMTUNE_CUDA, false, true},
+        {"cublas", "f32-nn-1x1x1,batch=3", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "f32-nn-1x1x1,batch=3", GEMMTUNE_CUDA, false, true},
+        {"cublas", "f32-nn-1x1x1,batch=3,pointers", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "f32-nn-1x1x1,batch=3,pointers", GEMMTUNE_CUDA, false, false},
+        {"cublas", "bf16-nn-8x8x8,groups=3", GEMMTUNE_CUDA, false, true},
+        {"cublas", "bf16-nn-8x8x8,batch=3,masked", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "bf16-nn-8x8x8,groups=3", GEMMTUNE_CUDA, false, false},
+        {"cpu", "f64-nn-1x1x1,batch=3", GEMMTUNE_OPENCL, true, true},
+        {"cublas", "f32-nn-1x1x1,epi=relu", GEMMTUNE_CUDA, false, false},
+        {"cublaslt", "f32-nn-1x1x1,epi=relu", GEMMTUNE_CUDA, false, true},
+        {"cublaslt", "f32-nn-1x1x1,epi=silu", GEMMTUNE_CUDA, false, false},
+        {"cublas+kernel", "f32-nn-1x1x1,epi=silu", GEMMTUNE_CUDA, false, true},
+        {"cublas+kernel", "f32-nn-1x1x1,epi=d=acc", GEMMTUNE_CUDA, false, false},
+        {"cublas+kernel", "f32-nn-1x1x1,batch=3,epi=silu", GEMMTUNE_CUDA, false, false},
+        {"cublas+kernel", "i8=bf16-nn-4x4x4,epi=dequantise", GEMMTUNE_CUDA, false, true},
+        {"cublas", "i8=bf16-nn-4x4x4", GEMMTUNE_CUDA, false, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
