@@ -347,6 +347,10 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * The operands of one call. gemmtune_args_init sets all to 0; set members afterwards. alpha
  * and beta are in host memory, all other pointers are to device memory (cl_mem for OpenCL).
  * All memory stays the caller's.
+ *
+ * A matrix reaches from its first to its last element: the last row needs no padding, nor
+ * does the last matrix of a batch. C must overlap neither A nor B. EINVAL where C is the
+ * same pointer as one of them, and on OpenCL where a buffer is too small.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
@@ -377,7 +381,7 @@ typedef struct gemmtune_args {
     const void *const *operand;
     const int64_t *operand_ld; /* elements from a row of an operand to the next, 0: packed;
                                 * NULL: all packed */
-    void *d2;                  /* the epilogue's second output, or NULL */
+    void *d2;                  /* the epilogue's second output, or NULL; overlaps nothing */
     void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */
     int64_t d2_ld;             /* elements from a row of d2 to the next; 0: packed */
 } gemmtune_args;

@@ -114,6 +114,9 @@ struct gt_driver {
     gt_status (*encode_map)(struct gt_tensor_map *out, const struct gt_gpu *gpu,
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);
+    /* The bytes of a buffer, INT64_MAX when the driver does not say. NULL: pointers are
+     * addresses, whose memory has no known end. */
+    int64_t (*memory_bytes)(const void *memory);
     /* Enqueues a launch that passed `check_launch` on the caller's stream or queue. No
      * allocation, no lock, no wait for the device. EINVAL: the launch was refused, no part
      * of it runs, and the context is sound. */

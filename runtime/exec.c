@@ -133,6 +133,16 @@ static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
     e->arg_count = gt_family_args(e->args, b);
 }
 
+static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
+    const int64_t elements[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
+                                 gt_problem_elems_c(p)};
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    for (int i = 0; i < 3; i++)
+        e->bytes[i] = gt_problem_has_pointers(p)
+                          ? p->batch * (int64_t)sizeof(void *)
+                          : elements[i] * (int64_t)gt_type_size(type[i]);
+}
+
 gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_fit *fit,
                      struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
@@ -144,6 +154,7 @@ gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_
     e->fit = *fit;
     e->epilogue = gt_epilogue_of(&fit->problem);
     prepare_args(e, &fit->binding);
+    prepare_bytes(e, &fit->problem);
     *out = e;
     return GEMMTUNE_OK;
 }

@@ -3,8 +3,18 @@
 #include "runtime/exec_epilogue.h"
 
 #include "core/epilogue_op.h"
+#include "runtime/memory.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* One call's arguments in the making. */
+struct making {
+    struct gt_epilogue_args *out;
+    const gemmtune_problem *problem;
+    const struct gt_call *call;
+    const struct gt_driver *driver;
+};
 
 static void add_pointer(struct gt_epilogue_args *out, const void *pointer) {
     out->value[out->count].ptr = gt_device_pointer(pointer);
@@ -39,18 +49,6 @@ static gt_status check_counts(const struct gt_epilogue *e, const struct gt_call 
     return GEMMTUNE_OK;
 }
 
-static gt_status check_pointer(const char *name, const void *pointer, int32_t type,
-                               bool aligns, struct gt_err *err) {
-    const size_t bytes = gt_type_size((gemmtune_dtype)type);
-    if (pointer == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", name);
-    if (aligns && (uintptr_t)pointer % bytes != 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "the pointer to %s, %p, is not aligned to %d bytes", name, pointer,
-                       (int)bytes);
-    return GEMMTUNE_OK;
-}
-
 /* Replaces 0 by the packed leading dimension. */
 static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem *p,
                            struct gt_err *err) {
@@ -65,19 +63,54 @@ static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem
     return GEMMTUNE_OK;
 }
 
+/* An operand may not be C or d2, which the kernel writes. */
+static gt_status check_apart(const struct making *m, const char *what, const void *pointer,
+                             bool is_d2, struct gt_err *err) {
+    const struct gt_call *call = m->call;
+    const char *same = pointer == call->c              ? "C"
+                       : !is_d2 && pointer == call->d2 ? "d2"
+                       : is_d2 && pointer == call->a   ? (call->swapped ? "B" : "A")
+                       : is_d2 && pointer == call->b   ? (call->swapped ? "A" : "B")
+                                                       : NULL;
+    return same == NULL
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EINVAL, "%s and %s are the same memory", what, same);
+}
+
 /* ---- arguments ------------------------------------------------------------------- */
 
-static gt_status add_operand(struct gt_epilogue_args *out, const struct gt_epi_operand *x,
-                             const void *pointer, int64_t ld, const gemmtune_problem *p,
-                             bool aligns, struct gt_err *err) {
-    gt_status status = check_pointer(x->name, pointer, x->type, aligns, err);
-    if (status == GEMMTUNE_OK && gt_epi_has_ld(x->shape))
-        status = settle_ld(&ld, x->name, p, err);
+static gt_status check_operand(const struct making *m, const struct gt_epi_operand *x,
+                               const char *what, const void *pointer, int64_t ld,
+                               struct gt_err *err) {
+    const gemmtune_problem *p = m->problem;
+    const int64_t size = (int64_t)gt_type_size((gemmtune_dtype)x->type);
+    const struct gt_epi_extent extent =
+        gt_epi_extent_of(x->shape, gt_problem_outputs(p) * p->m, p->n, p->batch);
+    const struct gt_shape shape = {extent.rows, extent.columns};
+    const struct gt_need need = {
+        .what = what,
+        .align = size,
+        .bytes = size * gt_shape_elems(shape, gt_epi_has_ld(x->shape) ? ld : 0)};
+    return gt_memory_check(m->driver, pointer, need, err);
+}
+
+static gt_status add_operand(struct making *m, const struct gt_epi_operand *x,
+                             const void *pointer, int64_t ld, struct gt_err *err) {
+    const bool is_d2 = strcmp(x->name, "d2") == 0;
+    char what[GT_EPILOGUE_NAME_MAX + 16];
+    (void)snprintf(what, sizeof what, "%s%s", is_d2 ? "" : "operand ", x->name);
+    gt_status status = GEMMTUNE_OK;
+    if (gt_epi_has_ld(x->shape))
+        status = settle_ld(&ld, what, m->problem, err);
+    if (status == GEMMTUNE_OK)
+        status = check_operand(m, x, what, pointer, ld, err);
+    if (status == GEMMTUNE_OK)
+        status = check_apart(m, what, pointer, is_d2, err);
     if (status != GEMMTUNE_OK)
         return status;
-    add_pointer(out, pointer);
+    add_pointer(m->out, pointer);
     if (gt_epi_has_ld(x->shape))
-        add_ld(out, ld);
+        add_ld(m->out, ld);
     return GEMMTUNE_OK;
 }
 
@@ -88,36 +121,36 @@ static void add_product(struct gt_epilogue_args *out) {
     out->size[out->count++] = sizeof(int32_t);
 }
 
-static void add_alpha(struct gt_epilogue_args *out, const gemmtune_problem *p,
-                      const struct gt_call *call) {
-    memcpy(&out->value[out->count], call->alpha, gt_type_size(p->type_acc));
-    out->size[out->count++] = gt_type_size(p->type_acc);
+static void add_alpha(struct making *m) {
+    struct gt_epilogue_args *out = m->out;
+    const size_t size = gt_type_size(m->problem->type_acc);
+    memcpy(&out->value[out->count], m->call->alpha, size);
+    out->size[out->count++] = size;
 }
 
-static gt_status add_second(struct gt_epilogue_args *out, const struct gt_epilogue *e,
-                            const gemmtune_problem *p, const struct gt_call *call,
-                            bool aligns, struct gt_err *err) {
+static gt_status add_second(struct making *m, const struct gt_epilogue *e,
+                            struct gt_err *err) {
     const struct gt_epi_operand d2 = {
         .name = "d2", .type = e->type_d2, .shape = GT_EPI_MATRIX};
-    return add_operand(out, &d2, call->d2, call->d2_ld, p, aligns, err);
+    return add_operand(m, &d2, m->call->d2, m->call->d2_ld, err);
 }
 
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
-                              bool aligns, struct gt_err *err) {
+                              const struct gt_driver *driver, struct gt_err *err) {
+    struct making m = {out, p, call, driver};
     out->count = 0;
     if (e == NULL)
         return check_none(call, err);
     gt_status status = check_counts(e, call, err);
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++)
-        status =
-            add_operand(out, &e->operand[i], call->operand[i],
-                        call->operand_ld != NULL ? call->operand_ld[i] : 0, p, aligns, err);
+        status = add_operand(&m, &e->operand[i], call->operand[i],
+                             call->operand_ld != NULL ? call->operand_ld[i] : 0, err);
     if (status == GEMMTUNE_OK && gt_epilogue_has_products(e))
         add_product(out);
     if (status == GEMMTUNE_OK && gt_epilogue_reads(e, GT_EPI_ALPHA))
-        add_alpha(out, p, call);
+        add_alpha(&m);
     if (status == GEMMTUNE_OK && e->d2 >= 0)
-        status = add_second(out, e, p, call, aligns, err);
+        status = add_second(&m, e, err);
     return status;
 }

@@ -4,6 +4,7 @@
 #define GT_RUNTIME_EXEC_EPILOGUE_H
 
 #include "core/epilogue.h"
+#include "runtime/driver.h"
 #include "runtime/exec.h"
 
 /* A pointer and a leading dimension for each operand and for d2, a product's number, and
@@ -17,10 +18,10 @@ struct gt_epilogue_args {
 };
 
 /* Writes the arguments of a call in the order of gt_epilogue_macros (epilogue_text.h).
- * `aligns`: pointers are addresses, which must be multiples of their element's size.
- * EINVAL: the call's operands are not those of the epilogue `e`, which may be NULL. */
+ * EINVAL: the call's operands are not those of the epilogue `e`, which may be NULL; their
+ * memory is none (gt_memory_check), or is that of C or d2. */
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
-                              bool aligns, struct gt_err *err);
+                              const struct gt_driver *driver, struct gt_err *err);
 
 #endif

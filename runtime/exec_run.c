@@ -5,24 +5,28 @@
 
 #include "core/element.h"
 #include "runtime/exec_epilogue.h"
+#include "runtime/memory.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Where a pointer is not an address (a cl_mem), the buffer is aligned for every type. Of an
- * array of pointers only its own place can be checked. */
-static gt_status check_pointer(const struct gt_exec *e, const char *what, int operand,
-                               const void *pointer, struct gt_err *err) {
-    const int64_t bytes = gt_problem_has_pointers(&e->fit.problem) ? (int64_t)sizeof(void *)
-                                                                   : e->fit.align[operand];
-    if (pointer == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
-    if (e->loaded->driver->pointers_are_addresses &&
-        ((uintptr_t)pointer & (uintptr_t)(bytes - 1)) != 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "the pointer to %s, %p, is not aligned to %d bytes", what, pointer,
-                       (int)bytes);
-    return GEMMTUNE_OK;
+/* Of an array of pointers only the array itself can be checked. */
+static gt_status check_matrix(const struct gt_exec *e, const char *what, int operand,
+                              const void *pointer, struct gt_err *err) {
+    const bool behind = gt_problem_has_pointers(&e->fit.problem);
+    const struct gt_need need = {.what = what,
+                                 .align = behind ? (int64_t)sizeof(void *)
+                                                 : e->fit.align[operand],
+                                 .bytes = e->bytes[operand]};
+    return gt_memory_check(e->loaded->driver, pointer, need, err);
+}
+
+/* C may not be A or B. That it does not overlap them in part is the caller's promise. */
+static gt_status check_apart(const struct gt_call *call, struct gt_err *err) {
+    if (call->c != call->a && call->c != call->b)
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EINVAL, "%s and C are the same memory",
+                   (call->c == call->a) != call->swapped ? "A" : "B");
 }
 
 static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
@@ -47,24 +51,23 @@ static gt_status check_rows(const struct gt_exec *e, const void *rows, struct gt
                    : gt_fail(err, GEMMTUNE_EINVAL,
                              "rows is given, but the plan's rows are neither grouped nor "
                              "masked");
-    if (rows == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to the rows is NULL");
-    if (e->loaded->driver->pointers_are_addresses && (uintptr_t)rows % sizeof(int32_t) != 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "the pointer to the rows, %p, is not aligned to %zu bytes", rows,
-                       sizeof(int32_t));
-    return GEMMTUNE_OK;
+    const int64_t each = sizeof(int32_t);
+    const struct gt_need need = {
+        .what = "the rows", .align = each, .bytes = e->fit.problem.batch * each};
+    return gt_memory_check(e->loaded->driver, rows, need, err);
 }
 
 static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
                                 const struct gt_call *call, struct gt_err *err) {
     gt_status status = check_rows(e, call->rows, err);
     if (status == GEMMTUNE_OK)
-        status = check_pointer(e, "C", 2, call->c, err);
+        status = check_matrix(e, "C", 2, call->c, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, call->swapped ? "B" : "A", 0, call->a, err);
+        status = check_matrix(e, call->swapped ? "B" : "A", 0, call->a, err);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_pointer(e, call->swapped ? "A" : "B", 1, call->b, err);
+        status = check_matrix(e, call->swapped ? "A" : "B", 1, call->b, err);
+    if (status == GEMMTUNE_OK && reads_ab)
+        status = check_apart(call, err);
     return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }
 
@@ -142,7 +145,7 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
     gt_status status = check_pointers(e, reads_ab, call, err);
     if (status == GEMMTUNE_OK)
         status = gt_epilogue_args_of(&epilogue, e->epilogue, &e->fit.problem, call,
-                                     e->loaded->driver->pointers_are_addresses, err);
+                                     e->loaded->driver, err);
     if (status != GEMMTUNE_OK)
         return status;
     union gt_value value[GT_ARG_KINDS];

@@ -338,6 +338,15 @@ static gt_status fail_launch(cl_int result, struct gt_err *err) {
     return refused ? GEMMTUNE_EINVAL : status;
 }
 
+static int64_t memory_bytes(const void *memory) {
+    const struct gt_opencl *cl = gt_opencl_api(NULL);
+    size_t bytes = 0;
+    return cl->clGetMemObjectInfo((cl_mem)(uintptr_t)memory, GT_CL_MEM_SIZE, sizeof bytes,
+                                  &bytes, NULL) == GT_CL_SUCCESS
+               ? (int64_t)bytes
+               : INT64_MAX;
+}
+
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_err *err) {
@@ -379,5 +388,6 @@ const struct gt_driver gt_driver_opencl = {
     .load = load,
     .load_also = load_also,
     .unload = unload,
+    .memory_bytes = memory_bytes,
     .launch = launch,
 };

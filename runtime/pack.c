@@ -5,6 +5,7 @@
  */
 #include "core/packed.h"
 #include "runtime/context.h"
+#include "runtime/memory.h"
 
 #include <stdlib.h>
 
@@ -120,17 +121,6 @@ static gt_status read_problem(struct packing *out, const gemmtune_problem *p,
     return gt_problem_settle(&out->packed, NULL, &out->packed, err);
 }
 
-static gt_status check_pointer(const struct gt_gpu *gpu, const char *what,
-                               const void *pointer, size_t align, struct gt_err *err) {
-    if (pointer == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", what);
-    if (gpu->driver->pointers_are_addresses && (uintptr_t)pointer % align != 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "the pointer to %s, %p, is not aligned to %zu bytes", what, pointer,
-                       align);
-    return GEMMTUNE_OK;
-}
-
 /* Launches the kernel with the arguments that pack.cl lists. */
 static gt_status launch(const struct gt_kernel *kernel, const struct packing *x,
                         const void *b, void *packed, void *stream, struct gt_err *err) {
@@ -174,9 +164,12 @@ static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *
     if (status != GEMMTUNE_OK || gt_packed_bytes(&x.packed) == 0)
         return status;
     const size_t size = gt_type_size(x.stored.type_b);
-    status = check_pointer(ctx->gpu, "B", b, size, err);
+    const struct gt_need stored = {"B", (int64_t)size,
+                                   gt_problem_elems_b(&x.stored) * (int64_t)size};
+    const struct gt_need room = {"the packed B", PIECE_BYTES, gt_packed_bytes(&x.packed)};
+    status = gt_memory_check(ctx->gpu->driver, b, stored, err);
     if (status == GEMMTUNE_OK)
-        status = check_pointer(ctx->gpu, "the packed B", packed, PIECE_BYTES, err);
+        status = gt_memory_check(ctx->gpu->driver, packed, room, err);
     if (status == GEMMTUNE_OK)
         status = find(&kernel, ctx, size, err);
     return status == GEMMTUNE_OK ? launch(kernel, &x, b, packed, stream, err) : status;

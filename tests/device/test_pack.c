@@ -269,14 +269,19 @@ static void refuse_problem(gemmtune_ctx *ctx, const gemmtune_problem *p,
 
 static void refuse_pointers(struct machine *m, gemmtune_ctx *ctx,
                             const gemmtune_problem *p) {
-    char memory[64] = {0};
-    refuse(ctx, p, NULL, memory, GEMMTUNE_EINVAL, "the pointer to B is NULL");
-    refuse(ctx, p, memory, NULL, GEMMTUNE_EINVAL, "the pointer to the packed B is NULL");
-    if (m->target.backend != GEMMTUNE_CUDA)
-        return; /* pointers are no addresses */
-    char *buffer = m->ops->alloc(m, bytes_of(p) + 16);
-    refuse(ctx, p, buffer + 1, buffer, GEMMTUNE_EINVAL, "the pointer to B, 0x");
-    refuse(ctx, p, buffer, buffer + 8, GEMMTUNE_EINVAL, "the pointer to the packed B, 0x");
+    char *buffer = m->ops->alloc(m, bytes_of(p) + 16), *small = m->ops->alloc(m, 16);
+    refuse(ctx, p, NULL, buffer, GEMMTUNE_EINVAL, "the pointer to B is NULL");
+    refuse(ctx, p, buffer, NULL, GEMMTUNE_EINVAL, "the pointer to the packed B is NULL");
+    if (m->target.backend == GEMMTUNE_CUDA) { /* pointers are addresses, without an end */
+        refuse(ctx, p, buffer + 1, buffer, GEMMTUNE_EINVAL, "the pointer to B, 0x");
+        refuse(ctx, p, buffer, buffer + 8, GEMMTUNE_EINVAL,
+               "the pointer to the packed B, 0x");
+    } else {
+        refuse(ctx, p, small, buffer, GEMMTUNE_EINVAL, "the buffer of B has 16 bytes");
+        refuse(ctx, p, buffer, small, GEMMTUNE_EINVAL,
+               "the buffer of the packed B has 16 bytes");
+    }
+    m->ops->release(m, small);
     m->ops->release(m, buffer);
 }
 

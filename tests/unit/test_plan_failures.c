@@ -93,19 +93,28 @@ static void test_operands_are_those_of_the_epilogue(void **state) {
     gemmtune_plan *plan = planned(ctx, "f32-nn-8x8x8,epi=bias_residual");
     gemmtune_args_init(&args);
     args.alpha = args.beta = &one;
-    args.a = args.b = args.c = at(0x1000);
+    args.a = args.b = at(0x1000);
+    args.c = at(0x2000);
     expect_refused(plan, &args, "the call has 0 operands, the plan's epilogue 2");
     args.operands = 2;
     expect_refused(plan, &args, "operand is NULL");
     args.operand = operand;
-    expect_refused(plan, &args, "the pointer to res is NULL");
+    expect_refused(plan, &args, "the pointer to operand res is NULL");
     operand[1] = at(0x5002);
-    expect_refused(plan, &args, "the pointer to res, 0x5002, is not aligned to 4 bytes");
+    expect_refused(plan, &args,
+                   "the pointer to operand res, 0x5002, is not aligned to 4 bytes");
     operand[1] = at(0x5000);
     args.operand_ld = ld;
     expect_refused(plan, &args,
-                   "the leading dimension of res is 7, must be 0 (packed) or at least 8");
+                   "the leading dimension of operand res is 7, must be 0 (packed) or at "
+                   "least 8");
     args.operand_ld = NULL;
+    operand[0] = args.c;
+    expect_refused(plan, &args, "operand bias and C are the same memory");
+    operand[0] = at(0x4000);
+    args.c = at(0x1000);
+    expect_refused(plan, &args, "A and C are the same memory");
+    args.c = at(0x2000);
     args.d2 = at(0x6000);
     expect_refused(plan, &args, "d2 is given, but the plan's epilogue has one output");
     args.d2 = NULL;
@@ -336,7 +345,7 @@ static void test_share(void **state) {
     assert_int_equal(
         gt_exec_run(second,
                     &(struct gt_call){
-                        .alpha = &one, .a = at(16), .b = at(16), .beta = &one, .c = at(16)},
+                        .alpha = &one, .a = at(16), .b = at(16), .beta = &one, .c = at(32)},
                     &err),
         GEMMTUNE_OK);
     assert_int_equal(seen.arg[N], 130);
