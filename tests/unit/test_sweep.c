@@ -66,6 +66,15 @@ static void test_expansion(void **state) {
            "f32-nn-4x4x4,lda=8,ldb=12,ldc=16,beta", NULL);
     expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"lda\":4,\"beta\":false}",
            "f32-nn-4x4x4", NULL);
+    expect("{\"dtype\":\"f32\",\"m\":[4,5],\"n\":4,\"k\":4,\"batch\":[3,7],"
+           "\"beta\":[false,true],\"epi\":\"relu\"}",
+           "f32-nn-4x4x4,batch=3,epi=relu f32-nn-4x4x4,batch=7,epi=relu "
+           "f32-nn-4x4x4,batch=3,beta,epi=relu f32-nn-4x4x4,batch=7,beta,epi=relu "
+           "f32-nn-5x4x4,batch=3,epi=relu f32-nn-5x4x4,batch=7,epi=relu "
+           "f32-nn-5x4x4,batch=3,beta,epi=relu f32-nn-5x4x4,batch=7,beta,epi=relu",
+           NULL);
+    expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"epi\":[\"relu\",\"bias\"]}",
+           "f32-nn-4x4x4,epi=relu f32-nn-4x4x4,epi=bias", NULL);
     expect("{\"dtype\":\"f32\",\"m\":\"10:19:5\",\"n\":1,\"k\":1}",
            "f32-nn-10x1x1 f32-nn-15x1x1", NULL);
 }
@@ -147,6 +156,9 @@ static const struct {
      "a.json:4: /sizes/0/m: must be from 1"},
     {"{\"dtype\":\"f32\",\"m\":0,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
     {"{\"dtype\":\"f32\",\"m\":1.5,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer"},
+    {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":[]}",
+     "/sizes/0/batch: is an empty list"},
+    {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":[2,0]}", "/sizes/0/batch/1: "},
     {"{\"dtype\":\"f32\",\"m\":1e99,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
     {"{\"dtype\":\"f32\",\"m\":9007199254740993,\"n\":1,\"k\":1}", "a.json:3: "},
     {"{\"dtype\":\"f32\",\"m\":2147483648,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},

@@ -99,9 +99,9 @@ static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
 /* ---- the problems of an entry ---- */
 
 static gt_status add_problem(struct gt_sweep *s, const struct gt_sweep_entry *e,
-                             const struct gt_dtype *type, int layout, const int64_t dim[3],
-                             struct gt_err *err) {
-    gemmtune_problem p = e->like;
+                             const gemmtune_problem *like, const struct gt_dtype *type,
+                             int layout, const int64_t dim[3], struct gt_err *err) {
+    gemmtune_problem p = *like;
     struct gt_err why;
     p.m = dim[0], p.n = dim[1], p.k = dim[2];
     p.trans_a = layout & 2 ? GEMMTUNE_TRANS : GEMMTUNE_NOTRANS;
@@ -139,7 +139,8 @@ static bool advance(struct cursor *c) {
     return false;
 }
 
-/* Adds all shapes for one type and layout. The last dimension changes fastest. */
+/* Adds all shapes for one type and layout, each with all options. The last dimension
+ * changes faster than the others. */
 static gt_status cross_dimensions(struct gt_sweep *s, const struct gt_sweep_entry *e,
                                   const struct gt_dtype *type, int layout,
                                   struct gt_err *err) {
@@ -154,7 +155,8 @@ static gt_status cross_dimensions(struct gt_sweep *s, const struct gt_sweep_entr
             dim[i] = value_at(&at[i]);
         if (e->cubes)
             gt_volume_shape(dim[0], &dim[0], &dim[1], &dim[2]);
-        status = add_problem(s, e, type, layout, dim, err);
+        for (size_t i = 0; status == GEMMTUNE_OK && i < e->likes; i++)
+            status = add_problem(s, e, &e->like[i], type, layout, dim, err);
         for (turned = dims - 1; turned >= 0 && !advance(&at[turned]);)
             turned--;
     }

@@ -12,8 +12,8 @@
  * - volume, in place of m n k: an integer, a list of integers, or "1e3:1e10" (one value a
  *   decade). Each value gives a near-cube of that many multiplications.
  * - weight: 1 to 1000000.
- * - The options of a problem's name (gt_problem_options): numbers (lda), true (beta) or
- *   text (epi). They hold for all problems of the entry.
+ * - The options of a problem's name (gt_problem_options): numbers (lda), true (beta), text
+ *   (epi), or lists of them. The entry stands for all combinations of these as well.
  *
  * Dimensions are 1 or more, because an empty product cannot be tuned. A problem without a
  * kernel is refused. Problems are counted before they are expanded, and more than

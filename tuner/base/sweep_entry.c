@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
+enum { KEYS_MAX = 32, WEIGHT_MAX = 1000000, LIKES_MAX = 1000 };
 
 /* ---- dimensions ---- */
 
@@ -219,16 +219,55 @@ static gt_status read_option(gemmtune_problem *p, unsigned *seen,
     return status == GEMMTUNE_OK ? status : gt_json_fail_because(n, status, &why, err);
 }
 
+/* Repeats all combinations, once for each of `values`. */
+static gt_status multiply_likes(struct gt_sweep_entry *e, size_t values, struct gt_node n,
+                                struct gt_err *err) {
+    if (values > LIKES_MAX / e->likes)
+        return gt_json_fail(n, err, "more than %d combinations of options", LIKES_MAX);
+    gemmtune_problem *like = realloc(e->like, e->likes * values * sizeof *like);
+    if (like == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for combinations of options");
+    e->like = like;
+    for (size_t v = 1; v < values; v++)
+        memcpy(like + v * e->likes, like, e->likes * sizeof *like);
+    e->likes *= values;
+    return GEMMTUNE_OK;
+}
+
+/* Reads an option, or the list of its values at `n`, into all combinations. `seen` has the
+ * options that were read before. */
+static gt_status read_values(struct gt_sweep_entry *e, unsigned *seen,
+                             const struct gt_problem_option *option, struct gt_node n,
+                             struct gt_err *err) {
+    const bool list = gt_json_kind(n) == GT_JSON_ARRAY;
+    const size_t values = list ? gt_json_count(n) : 1, likes = e->likes;
+    unsigned now = *seen;
+    if (values == 0)
+        return gt_json_fail(n, err, "is an empty list");
+    gt_status status = multiply_likes(e, values, n, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < e->likes; i++) {
+        now = *seen;
+        status = read_option(&e->like[i], &now, option, list ? gt_json_at(n, i / likes) : n,
+                             err);
+    }
+    *seen = now;
+    return status;
+}
+
 static gt_status read_options(struct gt_sweep_entry *e, struct gt_err *err) {
     unsigned seen = 0;
+    e->like = calloc(1, sizeof *e->like);
+    if (e->like == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an entry");
     gt_status status =
-        gt_problem_init(&e->like, sizeof e->like, GEMMTUNE_F32, 0, 0, 0, err);
-    e->like.layout = GEMMTUNE_ROW_MAJOR;
+        gt_problem_init(e->like, sizeof *e->like, GEMMTUNE_F32, 0, 0, 0, err);
+    e->likes = 1;
+    e->like->layout = GEMMTUNE_ROW_MAJOR;
     for (const struct gt_problem_option *o = gt_problem_options;
          o->name != NULL && status == GEMMTUNE_OK; o++) {
         const struct gt_node n = gt_json_member(e->node, o->name);
         if (gt_json_kind(n) != GT_JSON_ABSENT)
-            status = read_option(&e->like, &seen, o, n, err);
+            status = read_values(e, &seen, o, n, err);
     }
     return status;
 }
@@ -259,6 +298,7 @@ static gt_status check_keys(struct gt_node n, struct gt_err *err) {
 void gt_sweep_entry_clear(struct gt_sweep_entry *e) {
     for (int i = 0; i < 3; i++)
         free(e->dim[i].span);
+    free(e->like);
 }
 
 gt_status gt_sweep_entry_read(struct gt_sweep_entry *e, struct gt_node n,
@@ -275,6 +315,6 @@ gt_status gt_sweep_entry_read(struct gt_sweep_entry *e, struct gt_node n,
 }
 
 double gt_sweep_entry_count(const struct gt_sweep_entry *e) {
-    double count = (double)(e->types * e->layouts) * e->dim[0].values;
+    const double count = (double)(e->types * e->layouts * e->likes) * e->dim[0].values;
     return e->cubes ? count : count * e->dim[1].values * e->dim[2].values;
 }

@@ -28,7 +28,8 @@ struct gt_sweep_entry {
     int layout[GT_LAYOUTS];       /* bit 1: A stored transposed; bit 0: B */
     bool cubes;                   /* dim[0] holds volumes */
     struct gt_sweep_spans dim[3]; /* m n k */
-    gemmtune_problem like;        /* the options, the same for every problem */
+    size_t likes;
+    gemmtune_problem *like; /* every combination of the options */
     double weight;
 };
 

@@ -38,7 +38,7 @@ enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX };
 /* The word for the outcome, or for the state of a trial without one. */
 static const char *word_of(const struct gt_view_row *r) {
     static const char *const states[] = {
-        [GT_TRIAL_RUNNING] = "running", [GT_TRIAL_QUARANTINED] = "quarantined"};
+        [GT_TRIAL_RUNNING] = "unfinished", [GT_TRIAL_QUARANTINED] = "quarantined"};
     return r->state == GT_TRIAL_DONE ? gt_outcome_word(r->outcome) : states[r->state];
 }
 
