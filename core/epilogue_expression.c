@@ -229,13 +229,16 @@ static int parse_undeclared(struct gt_epi_parser *p, const char *word, size_t le
         return gt_epi_refuse(p, word, len, "is no function");
     if (!gt_epi_take_index(&shape, p))
         return -1;
+    if (gt_epi_is_word("d", word, len) || gt_epi_is_word("d2", word, len))
+        return gt_epi_refuse(p, word, len, "is an output, not an operand");
+    if (shape == GT_EPI_SCALAR && gt_epilogue_step_at(word, len) != NULL)
+        return gt_epi_refuse(p, word, len,
+                             "is a shorthand, which stands alone and not in an expression");
     if (shape == GT_EPI_SCALAR)
         return gt_epi_refuse(p, word, len,
                              "is not declared: a scalar needs a declaration such as "
                              "%.*s:f32 ahead of the assignments",
                              (int)len, word);
-    if (gt_epi_is_word("d", word, len) || gt_epi_is_word("d2", word, len))
-        return gt_epi_refuse(p, word, len, "is an output, not an operand");
     if (!gt_epi_check_name(p, word, len) ||
         !gt_epi_add_operand(p, word, len, shape, (gemmtune_dtype)p->e->type_c))
         return -1;

@@ -11,7 +11,7 @@ enum { SIZE_MAX_EVER = 4096 }; /* bytes; a larger struct_size was never set by t
 static gt_status check_size(size_t size, const struct gt_growth *g, struct gt_err *err) {
     if (size < g->least || size > SIZE_MAX_EVER)
         return gt_fail(err, GEMMTUNE_EINVAL,
-                       "the %s's struct_size is %zu, must be %zu or more: call %s first",
+                       "struct_size of the %s is %zu, must be %zu or more: call %s first",
                        g->what, size, g->least, g->fill);
     return GEMMTUNE_OK;
 }
@@ -33,7 +33,7 @@ gt_status gt_growth_read(void *out, const void *in, const struct gt_growth *g,
     const size_t both = size < g->size ? size : g->size;
     if (!is_zero((const unsigned char *)in + both, size - both))
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "the %s has a member that library version %d.%d.%d does not know",
+                       "a member of the %s is not known to library version %d.%d.%d",
                        g->what, GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
                        GEMMTUNE_VERSION_PATCH);
     memset(out, 0, g->size);

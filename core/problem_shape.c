@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* problem_shape.c - the shapes of a problem's matrices as they are stored, and sizes:
  * elements, bytes, operations, alignment. */
+#include "core/epilogue_cost.h"
+#include "core/epilogue_keep.h"
 #include "core/problem.h"
 
 struct gt_shape gt_problem_shape_a(const gemmtune_problem *p) {
@@ -72,6 +74,16 @@ double gt_problem_list_bytes(const gemmtune_problem *p) {
     return (double)p->batch * (double)(pointers + rows);
 }
 
+/* What an epilogue reads and writes beside A, B and the new C. */
+static double epilogue_bytes(const gemmtune_problem *p) {
+    const struct gt_epilogue *e = gt_epilogue_of(p);
+    if (e == NULL)
+        return 0;
+    const struct gt_epilogue_cost cost =
+        gt_epilogue_cost_of(e, p->batch, (int64_t)gt_problem_rows(p), p->n);
+    return (double)cost.bytes_in + (double)cost.bytes_out;
+}
+
 double gt_problem_least_bytes(const gemmtune_problem *p) {
     const double rows = gt_problem_rows(p), n = (double)p->n, k = (double)p->k;
     const bool same_a = gt_problem_outputs(p) > 1 && p->stride_a == 0,
@@ -80,7 +92,8 @@ double gt_problem_least_bytes(const gemmtune_problem *p) {
     const double matrices_b = same_b ? 1 : (double)p->batch;
     return rows_a * k * (double)gt_type_size(p->type_a) +
            matrices_b * k * n * (double)gt_type_size(p->type_b) +
-           rows * n * (double)gt_type_size(p->type_c) + gt_problem_list_bytes(p);
+           rows * n * (double)gt_type_size(p->type_c) + gt_problem_list_bytes(p) +
+           epilogue_bytes(p);
 }
 
 int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,

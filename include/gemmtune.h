@@ -174,7 +174,10 @@ typedef struct gemmtune_problem {
                              * column); 0: packed, no gap between them */
     int64_t batch;          /* products or groups, 1 or more */
     int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, 0 or more. With stride_c no
-                                           * two products may overlap */
+                                           * two products may overlap. A stride that has no
+                                           * meaning is ignored: all with one product or
+                                           * behind pointers, those of A and C with
+                                           * GROUPED_ROWS */
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
                             * tuning should expect; 0: equal groups, or all rows */
     const char *epilogue;  /* function of each element before it is stored, in the words of
@@ -380,7 +383,7 @@ typedef struct gemmtune_args {
      * row. They are only read, and must not overlap C or d2. */
     const void *const *operand;
     const int64_t *operand_ld; /* elements from a row of an operand to the next, 0: packed;
-                                * NULL: all packed */
+                                * NULL: all packed. Only [i,j] and [z,j] have rows */
     void *d2;                  /* the epilogue's second output, or NULL; overlaps nothing */
     void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */
     int64_t d2_ld;             /* elements from a row of d2 to the next; 0: packed */

@@ -258,11 +258,24 @@ static bool choose_default(struct gt_choice *out, const struct gt_lookup *l, siz
     return false;
 }
 
+/* Why the last family in rank, the plainest one, does not serve the problem; "" where there
+ * is none. */
+static const char *refusal_of_plainest(const struct gt_lookup *l) {
+    const struct gt_families *families = l->query.snapshot->families;
+    const size_t count = gt_families_count(families);
+    const char *why = NULL;
+    if (count > 0)
+        (void)gt_family_serves(gt_families_at(families, count - 1), l->query.device,
+                               l->query.problem, &why);
+    return why != NULL ? why : "";
+}
+
 static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool served,
                                 const struct gt_err *last, struct gt_err *err) {
+    const char *const why = refusal_of_plainest(l);
     if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s",
-                       l->name, l->query.device_key);
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s%s%s",
+                       l->name, l->query.device_key, why[0] != '\0' ? ": " : "", why);
     return gt_fail(err, GEMMTUNE_ENOTFOUND,
                    "no kernel for %s on %s: %zu tuned kernels considered%s%s", l->name,
                    l->query.device_key, tuned,

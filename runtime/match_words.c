@@ -8,6 +8,16 @@
 /* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
 enum { PLACE_MAX = 128 };
 
+/* Bytes of a name or an epilogue in a `why` line; a longer one ends with dots. */
+enum { TEXT_MAX = 68 };
+
+static const char *shortened(char buf[TEXT_MAX], const char *text) {
+    if (strlen(text) < TEXT_MAX)
+        return text;
+    (void)snprintf(buf, TEXT_MAX, "%.*s...", TEXT_MAX - 4, text);
+    return buf;
+}
+
 static void describe_place(char buf[PLACE_MAX], const struct gt_lookup *l,
                            const struct gt_known *known) {
     if (!gt_near_is_mine(l, known))
@@ -32,12 +42,11 @@ void gt_explain_exact(struct gt_choice *out, const struct gt_lookup *l,
 void gt_explain_same_product(struct gt_choice *out, const struct gt_lookup *l,
                              const struct gt_near *c) {
     const char *epilogue = c->known->problem.epilogue;
-    char place[PLACE_MAX];
+    char place[PLACE_MAX], text[TEXT_MAX];
     describe_place(place, l, c->known);
-    (void)snprintf(out->why, sizeof out->why,
-                   "tuned %s for the same product %s%.64s, rank %d", place,
-                   epilogue != NULL ? "with epi=" : "without an epilogue",
-                   epilogue != NULL ? epilogue : "", c->known->rank);
+    (void)snprintf(out->why, sizeof out->why, "tuned %s for the same product %s%s, rank %d",
+                   place, epilogue != NULL ? "with epi=" : "without an epilogue",
+                   epilogue != NULL ? shortened(text, epilogue) : "", c->known->rank);
 }
 
 /* Bytes of the changed values in a `why` line. */
@@ -45,13 +54,13 @@ enum { CHANGES_MAX = 64 };
 
 void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
                        const struct gt_forecast *o, int count) {
-    char place[PLACE_MAX], changes[CHANGES_MAX];
+    char place[PLACE_MAX], changes[CHANGES_MAX], name[TEXT_MAX];
     describe_place(place, l, o->from->known);
     gt_forecast_changes(changes, sizeof changes, o);
     (void)snprintf(out->why, sizeof out->why,
-                   "tuned %s for %.64s (distance %.2f)%s, forecast %.1f us, best of %d",
-                   place, o->from->known->problem_name, o->from->distance, changes,
-                   o->ns / 1e3, count);
+                   "tuned %s for %s (distance %.2f)%s, forecast %.1f us, best of %d", place,
+                   shortened(name, o->from->known->problem_name), o->from->distance,
+                   changes, o->ns / 1e3, count);
 }
 
 void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,

@@ -77,6 +77,15 @@ has "run checks a batch with one" "$("$GEMMTUNE" run "$plain,batch=3,epi=residua
     --db "$db" 2>&1)" "checked*correct"
 "$GEMMTUNE" explain "$plain,epi=bias_relu" --peak-gflops 1 --bandwidth-gbs 1 >"$TMPDIR/out"
 has "explain says what is saved" "$(cat "$TMPDIR/out")" "saved by the epilogue      15 KiB"
+# C is 64 MiB there, A and B are one each.
+thin=f32-nn-4096x4096x64
+for epi in swiglu "d2=x;d=relu(x)" d=x+c "d2=x;d=x+c,batch=2"; do
+    case $epi in *,batch=2) name="$thin,batch=2,epi=${epi%,*}" ;; *) name="$thin,epi=$epi" ;; esac
+    "$GEMMTUNE" explain "$name" --peak-gflops 1 --bandwidth-gbs 1 |
+        sed -n 's/^\(footprint\|traffic, perfect kernel\)  *\([0-9]* MiB\).*/\2/p'
+done >"$TMPDIR/out"
+is "explain counts operands, d2 and a C that is read" "$(tr '\n' ',' <"$TMPDIR/out")" \
+    "130 MiB,130 MiB,130 MiB,130 MiB,66 MiB,130 MiB,260 MiB,388 MiB,"
 "$GEMMTUNE" stream "$plain,epi=relu" --device 0 >"$TMPDIR/out" 2>&1
 has "a host product has none" "$(cat "$TMPDIR/out")" "host products have no epilogues"
 exit "$bad"

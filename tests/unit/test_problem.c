@@ -123,10 +123,10 @@ static void test_struct_size_is_checked(void **state) {
     (void)state;
     p.struct_size = 0;
     assert_refused(&p, GEMMTUNE_EINVAL,
-                   "the problem's struct_size is 0, must be 152 or "
+                   "struct_size of the problem is 0, must be 152 or "
                    "more: call gemmtune_problem_init first");
     p.struct_size = 0xAAAAAAAA; /* was never set */
-    assert_refused(&p, GEMMTUNE_EINVAL, "struct_size is 2863311530");
+    assert_refused(&p, GEMMTUNE_EINVAL, "struct_size of the problem is 2863311530");
 }
 
 /* A program made with a newer header: its extra members are accepted as long as they are
@@ -143,7 +143,7 @@ static void test_a_longer_struct_is_taken(void **state) {
     assert_int_equal(out.struct_size, sizeof out);
     newer.later = 1;
     assert_refused(&newer.p, GEMMTUNE_EUNSUPPORTED,
-                   "the problem has a member that library version 0.2.0 does not know");
+                   "a member of the problem is not known to library version 0.2.0");
     memset(&newer, 0xAA, sizeof newer);
     assert_int_equal(
         gemmtune_problem_init_sized(&newer.p, sizeof newer, GEMMTUNE_F32, 1, 2, 3),

@@ -11,6 +11,7 @@
  */
 #include "core/bytes.h"
 #include "core/epilogue_cost.h"
+#include "core/epilogue_op.h"
 #include "core/epilogue_keep.h"
 #include "tuner/cmd/predict.h"
 
@@ -81,8 +82,10 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     if (p->epilogue != NULL) {
         const struct gt_epilogue_cost cost = gt_epilogue_cost_of(
             gt_epilogue_of(p), p->batch, (int64_t)gt_problem_rows(p), p->n);
+        const bool reads_c = gt_epilogue_reads(gt_epilogue_of(p), GT_EPI_C);
         a.saved_bytes = (double)cost.bytes_saved;
-        a.perfect_bytes += (double)cost.bytes_in + (double)cost.bytes_out;
+        a.footprint_bytes += (double)cost.bytes_in + (double)cost.bytes_out -
+                             (reads_c ? elements * size_c : 0); /* C is in it already */
     }
     a.naive_intensity = over(a.flops, a.naive_bytes);
     a.perfect_intensity = over(a.flops, a.perfect_bytes);
@@ -146,10 +149,10 @@ static void print_work(const struct analysis *a) {
     printf("%s\n\n", a->problem);
     printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
     printf("footprint                  %s\n", gt_show_bytes(buf[0], a->footprint_bytes));
-    printf("traffic, perfect kernel    %s, %s FLOP/byte: A, B and C%s once\n",
+    printf("traffic, perfect kernel    %s, %s FLOP/byte: %s once\n",
            gt_show_bytes(buf[0], a->perfect_bytes),
            gt_show_count(buf[1], a->perfect_intensity),
-           a->saved_bytes > 0 ? " and operands" : "");
+           a->saved_bytes > 0 ? "A, B, C and operands" : "A, B and C");
     if (a->saved_bytes > 0)
         printf("saved by the epilogue      %s: a kernel of its own would write C and read "
                "it again\n",

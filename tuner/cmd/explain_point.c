@@ -30,6 +30,11 @@ int gt_explain_point(struct gt_predicted *out, const struct gt_families *familie
     const int code = gt_explain_read_point(&out->family, &out->point, families, text);
     if (code >= 0)
         return code;
+    if (d->is_cpu)
+        return gt_die(GT_EXIT_FAILURE,
+                      "there is no performance model for CPUs, so no point is predicted "
+                      "for %s",
+                      d->name);
     const gt_status status =
         gt_model_explain(&out->prediction, out->family, d, p, &out->point, &err);
     if (status == GEMMTUNE_EINVAL)
