@@ -311,39 +311,6 @@ static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l
     return fail_no_kernel(l, tuned, served, last, err);
 }
 
-/* ---- an epilogue without the plain product's kernel ---------------------------------- */
-
-static double time_of(const struct gt_choice *c) {
-    const double measured = c->known != NULL ? c->known->median_ns : 0;
-    return c->forecast_ns > 0 ? c->forecast_ns : measured;
-}
-
-/*
- * The family of the plain product's kernel may have no place for the epilogue. Then nobody
- * knows the time of the best kernel that has one: it is between that of the plain product
- * and that of the answer. The expected loss is that against their geometric mean, or that
- * of the forecast if it is more.
- */
-static gt_status doubt_epilogue(struct gt_choice *out, const struct gt_query *query,
-                                struct gt_err *err) {
-    const gemmtune_problem p = gt_problem_plain(query->problem);
-    struct gt_query q = *query;
-    struct gt_choice plain;
-    q.problem = &p;
-    q.skip = NULL;
-    const gt_status status = gt_match(&plain, &q, NULL);
-    if (status == GEMMTUNE_ENOMEM)
-        return gt_fail(err, status, "out of memory");
-    if (status != GEMMTUNE_OK ||
-        gt_family_serves(plain.family, q.device, query->problem, NULL))
-        return GEMMTUNE_OK;
-    const double plain_ns = time_of(&plain);
-    if (plain_ns > 0)
-        out->expected_loss =
-            fmax(out->expected_loss, sqrt(fmax(out->forecast_ns / plain_ns, 1)) - 1);
-    return GEMMTUNE_OK;
-}
-
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
     struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
@@ -357,7 +324,5 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     if (status == GEMMTUNE_OK && !found)
         status = choose_unknown(out, &l, &options, tuned, &last, err);
     free(options);
-    return status == GEMMTUNE_OK && query->problem->epilogue != NULL && out->forecast_ns > 0
-               ? doubt_epilogue(out, query, err)
-               : status;
+    return status;
 }

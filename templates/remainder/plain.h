@@ -52,6 +52,7 @@ GT_KERNEL(plain, GT_HELPERS, 1, 2)(GT_PARAMS) {
         const gt_long row = row0 + t / APART + e / EACH * APART;
         const int col = col0 + t % APART + e % EACH * APART;
         if (row < m && col < n)
-            gt_store_c(c + row * ldc + col, alpha, acc[e / EACH][e % EACH], beta);
+            gt_store_c(c + row * ldc + col, alpha, acc[e / EACH][e % EACH],
+                       beta GT_PLACE(row, col));
     }
 }

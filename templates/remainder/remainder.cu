@@ -40,7 +40,8 @@
  */
 
 /* A worker's part of a tile: residues, and with the last tile its elements of C. */
-GT_INLINE void work_tile(struct block *b, const struct target *to, int t) {
+GT_INLINE void work_tile(struct block *b, const struct target *to,
+                         int t GT_PLACE_PARAMS) {
     const struct tile tile = tile_of(b);
     const struct part p = part_of(b, &tile, t);
     int acc[FRAGS][4], given_up = 0;
@@ -56,18 +57,19 @@ GT_INLINE void work_tile(struct block *b, const struct target *to, int t) {
     if (!is_last(b))
         tell_made(b);
     else if (!given_up)
-        finish(b, to, p, t);
+        finish(b, to, p, t GT_PLACE(gt_i, gt_j));
 }
 
 #if GT_ENGINE
 /* A finisher's part of a tile: elements of C out of the residues of the workers. */
-GT_INLINE void finish_tile(const struct block *b, const struct target *to, int t) {
+GT_INLINE void finish_tile(const struct block *b, const struct target *to,
+                           int t GT_PLACE_PARAMS) {
     const struct tile tile = tile_of(b);
     if (is_last(b))
         return;
     gt_group_barrier(RESIDUES_MADE + b->tiles % 2, WORKERS + FINISHERS);
     for (int of = t; of < WORKERS && !*tile.mark; of += FINISHERS)
-        finish(b, to, part_of(b, &tile, of), of);
+        finish(b, to, part_of(b, &tile, of), of GT_PLACE(gt_i, gt_j));
     if (b->at + 2 * b->step < b->end)
         gt_group_arrive(RESIDUES_READ + b->tiles % 2, WORKERS + FINISHERS);
 }
@@ -92,10 +94,10 @@ GT_INLINE void copy_tile(struct block *b, int lane) {
 }
 
 /* All tiles, for a thread that does not multiply. */
-GT_INLINE void help(struct block *b, const struct target *to, int t) {
+GT_INLINE void help(struct block *b, const struct target *to, int t GT_PLACE_PARAMS) {
     if (t < FINISHERS)
         for (; b->at < b->end; next_tile(b))
-            finish_tile(b, to, t);
+            finish_tile(b, to, t GT_PLACE(gt_i, gt_j));
     else
         for (; b->at < b->end; next_tile(b))
             copy_tile(b, t % 32);
@@ -141,7 +143,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
 #if GT_GIVE
         GT_REGISTERS_GIVE(GT_GIVE);
 #endif
-        help(&block, &to, t - WORKERS);
+        help(&block, &to, t - WORKERS GT_PLACE(0, 0));
     } else
 #endif
     {
@@ -149,7 +151,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, 1)(GT_PARAMS) {
         GT_REGISTERS_TAKE(GT_TAKE);
 #endif
         for (; block.at < block.end; next_tile(&block))
-            work_tile(&block, &to, t);
+            work_tile(&block, &to, t GT_PLACE(0, 0));
     }
 #if GT_ENGINE
     /* No block may leave while another one writes into its memory. */

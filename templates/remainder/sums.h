@@ -75,9 +75,10 @@ GT_INLINE void get_sums(gt_acc sum[4], const unsigned *from,
 
 /* Stores the four elements of a fragment at c, pairs of neighbours in a row. */
 GT_INLINE void store(gt_c *c, gt_long ldc, gt_acc alpha, const gt_acc sum[4], gt_acc beta,
-                     int rows, int cols) {
+                     int rows, int cols GT_PLACE_PARAMS) {
     GT_UNROLL
     for (int e = 0; e < 4; e++)
         if (e / 2 * 8 < rows && e % 2 < cols)
-            gt_store_c(c + e / 2 * 8 * ldc + e % 2, alpha, sum[e], beta);
+            gt_store_c(c + e / 2 * 8 * ldc + e % 2, alpha, sum[e],
+                       beta GT_PLACE(gt_i + e / 2 * 8, gt_j + e % 2));
 }

@@ -158,9 +158,9 @@ struct target {
     int m, n;
 };
 
-/* Makes C of the residues of working thread t. */
+/* Makes C of the residues of working thread t. The place is that of C's first element. */
 GT_INLINE void finish(const struct block *b, const struct target *to, struct part p,
-                      int t) {
+                      int t GT_PLACE_PARAMS) {
     GT_UNROLL_BY(1)
     for (int f = 0; f < FRAGS; f++) {
         const int row = p.row + row_of(f, 0), col = p.col + col_of(f, 0);
@@ -168,7 +168,7 @@ GT_INLINE void finish(const struct block *b, const struct target *to, struct par
         if (b->slabs > 0)
             get_sums(sum, residues_of(b, t), b->tables->cofactor, f, p);
         store(to->c + row * to->ld + col, to->ld, to->alpha, sum, to->beta, to->m - row,
-              to->n - col);
+              to->n - col GT_PLACE(gt_i + row, gt_j + col));
     }
 }
 

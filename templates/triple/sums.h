@@ -67,7 +67,8 @@ GT_INLINE void gather(int wide, gt_acc *sum, const gt_acc *tile, int r, int col)
 
 /* Stores rows of sums from shared memory, `wide` elements a thread: rows i * 16 to i * 16 +
  * 15 of each warp's part of the tile. */
-GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i, int t) {
+GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i,
+                     int t GT_PLACE_PARAMS) {
     GT_UNROLL_BY(1)
     for (int e = t; e < HIGH * (BN / wide); e += STORERS) {
         const int r = e / (BN / wide), col = e % (BN / wide) * wide;
@@ -87,7 +88,7 @@ GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int 
         } else {
             gt_load_c(wide, old, to->c + place, to->beta, left >= wide, 0, left);
             gt_store_row(wide, to->c + place, to->alpha, sum, to->beta, old, left >= wide,
-                         0, left);
+                         0, left GT_PLACE(gt_i + row, gt_j + col));
         }
     }
 }

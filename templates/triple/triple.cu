@@ -68,6 +68,7 @@ GT_REPACK_KERNEL(repack, GT_PACK_A, GT_PACK_B, GT_PACKED_A)
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     extern __shared__ __align__(1024) char smem[]; /* for the swizzle */
     GT_FOLLOW();
+    GT_PRODUCT();
     GT_LEAD(PARTIAL && GT_FEW_SUMS(m, n, GT_LANES));
     const int t = GT_THREAD_X, lane = t % 32, warp = t / 32 % (T / 32 / SLICES);
     const int slice = t / (T / SLICES);
@@ -113,9 +114,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         put(tile + (slice * HIGH + w_m * 16) * LDT + w_n * WN, total[i], lane);
         meet();
         if (!to.aligned)
-            store(1, &to, tile, i, t);
+            store(1, &to, tile, i, t GT_PLACE(row0, col0));
         else
-            store(WIDE_C, &to, tile, i, t);
+            store(WIDE_C, &to, tile, i, t GT_PLACE(row0, col0));
     }
 }
 

@@ -80,36 +80,6 @@ static void test_one_odd_operand(void **state) {
     assert_non_null(strstr(c.why, " with VA=1,"));
 }
 
-/* The kernels of f32@split have no place for an epilogue, so another one answers. How much
- * it loses is not known: the more, the slower it is than they are. */
-static void test_winner_without_a_place(void **state) {
-    static const char *const name = "f32@split-nn-1024x1024x1024";
-    static const char *const with = "f32@split-nn-1024x1024x1024,epi=bias";
-    static const struct {
-        double winner_ns, least, most; /* expected losses */
-    } cases[] = {{15000, 0.8, 1.0}, {30000, 0.25, 0.35}, {51000, 0.01, 0.2}};
-    struct gt_known known[] = {
-        known_of(name, "multistage",
-                 "BM=64 BN=64 BK=16 TM=8 TN=8 STAGES=3 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 "
-                 "VA=1 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=1",
-                 60000),
-        known_of(name, "triple",
-                 "ENGINE=1 BM=128 BN=64 KBYTES=128 WM=16 WN=64 SLICES=1 STAGES=6 VA=16 "
-                 "VB=16 REPACK=0 MINB=1 GROUP=8 SPLIT=1",
-                 0)};
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        known[1].median_ns = cases[i].winner_ns;
-        known[0].rank = 1;
-        assert_ptr_equal(ask(name, known, 2).known, &known[1]);
-        const struct gt_choice c = ask(with, known, 2);
-        assert_string_not_equal(c.family->name, "triple");
-        if (c.expected_loss < cases[i].least || c.expected_loss > cases[i].most)
-            fail_msg("%g: %g by %s, %s", cases[i].winner_ns, c.expected_loss,
-                     c.family->name, c.why);
-    }
-}
-
 #define SQUARE_TILE                                                                        \
     "BM=128 BN=128 WGM=1 WGN=1 STAGES=5 CM=1 CN=1 GROUP=4 PERSIST=1 PINGPONG=1 MINB=1 "    \
     "SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0"
@@ -250,15 +220,10 @@ static void test_deep_batches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_odd_rows),
-        cmocka_unit_test(test_one_odd_operand),
-        cmocka_unit_test(test_winner_without_a_place),
-        cmocka_unit_test(test_same_product),
-        cmocka_unit_test(test_untuned),
-        cmocka_unit_test(test_ladder_is_last),
-        cmocka_unit_test(test_trees_know_the_ladder),
-        cmocka_unit_test(test_small_batches),
-        cmocka_unit_test(test_deep_batches),
+        cmocka_unit_test(test_odd_rows),       cmocka_unit_test(test_one_odd_operand),
+        cmocka_unit_test(test_same_product),   cmocka_unit_test(test_untuned),
+        cmocka_unit_test(test_ladder_is_last), cmocka_unit_test(test_trees_know_the_ladder),
+        cmocka_unit_test(test_small_batches),  cmocka_unit_test(test_deep_batches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
