@@ -236,9 +236,14 @@ $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude
 $(B)/examples/%: $(B)/examples/%.o $(B)/libgemmtune.a
-	$(call link,$(if $(findstring opencl,$*),-lOpenCL))
+	$(call link,$(if $(findstring opencl,$*),-lOpenCL)$(if $(findstring cuda,$*),-L$(B)/tests/fake -lcuda))
 examples: $(EXAMPLES)
 	@:
+# Examples with the toolkit's cuda.h, where that is, linked with the fake driver: for their test.
+CUDA_EXAMPLES := $(if $(wildcard $(CUDA_HOME)/include/cuda.h),\
+                     $(patsubst %.c,$(B)/%,$(wildcard examples/*_cuda.c)))
+$(B)/examples/%_cuda.o: FILE_CFLAGS = -Iinclude -isystem $(CUDA_HOME)/include
+$(CUDA_EXAMPLES): $(B)/tests/fake/libcuda.so
 
 # tests/fuzz/fuzz_*.c without a fuzzer, for what is in tests/fuzz/corpus.
 REPLAY := $(if $(filter %/replay.sh,$(UNIT)),$(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,\
@@ -252,7 +257,7 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data)
+TOOLS := $(GUARD) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 

@@ -44,8 +44,9 @@ void gt_explain_same_product(struct gt_choice *out, const struct gt_lookup *l,
     const char *epilogue = c->known->problem.epilogue;
     char place[PLACE_MAX], text[TEXT_MAX];
     describe_place(place, l, c->known);
-    (void)snprintf(out->why, sizeof out->why, "tuned %s for the same product %s%s, rank %d",
-                   place, epilogue != NULL ? "with epi=" : "without an epilogue",
+    (void)snprintf(out->why, sizeof out->why,
+                   "tuned %s for the same product %s%.67s, rank %d", place,
+                   epilogue != NULL ? "with epi=" : "without an epilogue",
                    epilogue != NULL ? shortened(text, epilogue) : "", c->known->rank);
 }
 
@@ -58,8 +59,8 @@ void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
     describe_place(place, l, o->from->known);
     gt_forecast_changes(changes, sizeof changes, o);
     (void)snprintf(out->why, sizeof out->why,
-                   "tuned %s for %s (distance %.2f)%s, forecast %.1f us, best of %d", place,
-                   shortened(name, o->from->known->problem_name), o->from->distance,
+                   "tuned %s for %.67s (distance %.2f)%s, forecast %.1f us, best of %d",
+                   place, shortened(name, o->from->known->problem_name), o->from->distance,
                    changes, o->ns / 1e3, count);
 }
 
