@@ -108,7 +108,8 @@ static bool is_converted(const gemmtune_problem *p) {
     return gt_problem_plain(p).type_c != p->type_c;
 }
 
-/* What the vendor computes. A matrix of sums is packed, and gets them as they are. */
+/* What the vendor computes. A matrix of sums is packed, and gets them as they are; batches
+ * have none. */
 static gemmtune_problem product_of(const gemmtune_problem *p) {
     gemmtune_problem product = gt_problem_plain(p);
     if (is_converted(p)) {
@@ -122,7 +123,8 @@ static bool serves(const struct gt_rival *who, const struct gt_device *d,
                    const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
     const gemmtune_problem product = product_of(p);
-    return e != NULL && is_of_x(e) && !gt_problem_is_batch(p) && who->serves(d, &product);
+    return e != NULL && is_of_x(e) && !(is_converted(p) && gt_problem_is_batch(p)) &&
+           who->serves(d, &product);
 }
 
 static bool cublas_serves(const struct gt_device *d, const gemmtune_problem *p) {

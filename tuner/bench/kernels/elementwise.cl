@@ -15,6 +15,7 @@
     (GT_NUMBER(GT_TYPE_ACC) == GT_NUMBER_i32 && GT_NUMBER(GT_TYPE_C) != GT_NUMBER_i32)
 
 GT_KERNEL(elementwise, GT_BX, GT_BY, 1)(GT_PARAMS) {
+    GT_PRODUCT();
     const int tiles_n = (n - 1) / GT_COLUMNS + 1;
     const gt_long row0 = (gt_long)(GT_BLOCK / tiles_n) * GT_ROWS + GT_THREAD_Y;
     const int col = GT_BLOCK % tiles_n * GT_COLUMNS + GT_THREAD_X * GT_V;
