@@ -77,6 +77,12 @@ has "run checks a batch with one" "$("$GEMMTUNE" run "$plain,batch=3,epi=residua
     --db "$db" 2>&1)" "checked*correct"
 "$GEMMTUNE" explain "$plain,epi=bias_relu" --peak-gflops 1 --bandwidth-gbs 1 >"$TMPDIR/out"
 has "explain says what is saved" "$(cat "$TMPDIR/out")" "saved by the epilogue      15 KiB"
+"$GEMMTUNE" explain bf16-nn-8x8x8,epi=dequantise_bias_swiglu --peak-gflops 1 --bandwidth-gbs 1 >"$TMPDIR/out"
+is "and the operands of a call" "$(sed -n 's/^operands *//p' "$TMPDIR/out")" \
+    "sa[i]:f32, sb[j]:f32, bias[j]:bf16, up[i,j]:bf16"
+"$GEMMTUNE" explain 'f16-nn-8x8x8,batch=2,epi=d2[i,j]:f32;d2=x;d=relu(x)' --peak-gflops 1 --bandwidth-gbs 1 \
+    --json >"$TMPDIR/out"
+has "also in JSON" "$(cat "$TMPDIR/out")" '"operands": "d2:f32"'
 # C is 64 MiB there, A and B are one each.
 thin=f32-nn-4096x4096x64
 for epi in swiglu "d2=x;d=relu(x)" d=x+c "d2=x;d=x+c,batch=2"; do

@@ -57,6 +57,7 @@ struct machine {
 struct analysis {
     char problem[GT_PROBLEM_NAME_MAX];
     double flops, naive_bytes, perfect_bytes, footprint_bytes;
+    const struct gt_epilogue *epilogue; /* or NULL */
     double saved_bytes; /* by the epilogue in the same kernel; 0 without one */
     double naive_intensity, perfect_intensity; /* FLOP per byte */
     double compute_ns, memory_ns, roofline_ns;
@@ -79,10 +80,11 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     a.naive_bytes = elements * ((double)p->k * pair + size_c) + lists;
     a.perfect_bytes = gt_problem_least_bytes(p);
     a.footprint_bytes = gt_problem_bytes(p) + lists;
-    if (p->epilogue != NULL) {
-        const struct gt_epilogue_cost cost = gt_epilogue_cost_of(
-            gt_epilogue_of(p), p->batch, (int64_t)gt_problem_rows(p), p->n);
-        const bool reads_c = gt_epilogue_reads(gt_epilogue_of(p), GT_EPI_C);
+    a.epilogue = gt_epilogue_of(p);
+    if (a.epilogue != NULL) {
+        const struct gt_epilogue_cost cost =
+            gt_epilogue_cost_of(a.epilogue, p->batch, (int64_t)gt_problem_rows(p), p->n);
+        const bool reads_c = gt_epilogue_reads(a.epilogue, GT_EPI_C);
         a.saved_bytes = (double)cost.bytes_saved;
         a.footprint_bytes += (double)cost.bytes_in + (double)cost.bytes_out -
                              (reads_c ? elements * size_c : 0); /* C is in it already */
@@ -105,6 +107,23 @@ static const char *bound_of(const struct analysis *a) {
     if (a->roofline_ns == 0)
         return NULL;
     return a->compute_ns >= a->memory_ns ? "compute" : "memory";
+}
+
+/* Bytes of the operands of an epilogue as text: a name, an index and a type for each. */
+enum { OPERANDS_MAX = 384 };
+
+/* The operands in the order in which a call gives them: "sa[i]:f32, res[i,j]:bf16". "" for
+ * none. */
+static void name_operands(char *buf, size_t size, const struct gt_epilogue *e) {
+    int len = 0;
+    buf[0] = '\0';
+    for (int i = 0; i < e->operands && (size_t)len < size; i++)
+        len += snprintf(buf + len, size - (size_t)len, "%s%s%s:%s", i > 0 ? ", " : "",
+                        e->operand[i].name, gt_epi_index[e->operand[i].shape],
+                        gt_type_name((gemmtune_dtype)e->operand[i].type));
+    if (e->d2 >= 0 && (size_t)len < size)
+        (void)snprintf(buf + len, size - (size_t)len, "%sd2:%s", len > 0 ? "; " : "",
+                       gt_type_name((gemmtune_dtype)e->type_d2));
 }
 
 /* `point` is NULL when none was asked for. */
@@ -133,6 +152,11 @@ static void print_json(const struct analysis *a, const struct machine *machine,
     (void)fputs("{", stdout);
     gt_json_text(&first, "problem", a->problem);
     gt_json_text(&first, "device", machine->name);
+    if (a->epilogue != NULL) {
+        char operands[OPERANDS_MAX];
+        name_operands(operands, sizeof operands, a->epilogue);
+        gt_json_text(&first, "operands", operands);
+    }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         gt_json_number(&first, numbers[i].key,
                        i >= 7 && numbers[i].value == 0 ? NAN : numbers[i].value);
@@ -144,15 +168,25 @@ static void print_json(const struct analysis *a, const struct machine *machine,
     (void)fputs("}\n", stdout);
 }
 
+static void print_operands(const struct gt_epilogue *e) {
+    char operands[OPERANDS_MAX];
+    if (e == NULL)
+        return;
+    name_operands(operands, sizeof operands, e);
+    printf("operands                   %s\n", operands[0] != '\0' ? operands : "none");
+}
+
 static void print_work(const struct analysis *a) {
     char buf[2][GT_CELL_MAX];
     printf("%s\n\n", a->problem);
     printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
     printf("footprint                  %s\n", gt_show_bytes(buf[0], a->footprint_bytes));
+    print_operands(a->epilogue);
     printf("traffic, perfect kernel    %s, %s FLOP/byte: %s once\n",
            gt_show_bytes(buf[0], a->perfect_bytes),
            gt_show_count(buf[1], a->perfect_intensity),
-           a->saved_bytes > 0 ? "A, B, C and operands" : "A, B and C");
+           a->epilogue != NULL && a->epilogue->operands > 0 ? "A, B, C and operands"
+                                                            : "A, B and C");
     if (a->saved_bytes > 0)
         printf("saved by the epilogue      %s: a kernel of its own would write C and read "
                "it again\n",
