@@ -28,6 +28,9 @@ struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t
                                             int64_t m, int64_t n) {
     struct gt_epilogue_cost cost = {.operations = 0};
     const int64_t c = bytes_of(m, n, e->type_c);
+    const bool converts = !gt_type_is_float((gemmtune_dtype)e->type_acc);
+    const int32_t plain =
+        converts ? e->type_acc : e->type_c; /* of C without the epilogue */
     const bool empty = m == 0 || n == 0;
     count_operations(&cost, e);
     cost.flops = gt_bytes_product(gt_bytes_product(m, n), cost.operations + cost.functions);
@@ -36,6 +39,6 @@ struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t
             gt_bytes_sum(cost.bytes_in, operand_bytes(&e->operand[i], products, m, n));
     cost.bytes_in = gt_bytes_sum(cost.bytes_in, gt_epilogue_reads(e, GT_EPI_C) ? c : 0);
     cost.bytes_out = e->d2 >= 0 ? bytes_of(m, n, e->type_d2) : 0;
-    cost.bytes_saved = gt_bytes_product(c, 2);
+    cost.bytes_saved = gt_bytes_product(bytes_of(m, n, plain), 2);
     return cost;
 }

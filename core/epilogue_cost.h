@@ -12,7 +12,7 @@ struct gt_epilogue_cost {
     int64_t bytes_in;    /* operands; and C when the expression reads c itself */
     int64_t bytes_out;   /* d2 */
     int64_t bytes_saved; /* a separate kernel would write the plain product and read it
-                          * again, as elements of C */
+                          * again, as elements of C or as the integers that sums are */
 };
 
 /* The cost for products that have m rows of n elements together. Bytes are at most

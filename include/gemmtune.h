@@ -181,7 +181,8 @@ typedef struct gemmtune_problem {
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
                             * tuning should expect; 0: equal groups, or all rows */
     const char *epilogue;  /* function of each element before it is stored, in the words of
-                            * docs/epilogue.md; NULL: alpha op(A) op(B) + beta C */
+                            * docs/epilogue.md; NULL: alpha op(A) op(B) + beta C. I8 with C
+                            * of F32, F16 or BF16: NULL means "d=x", also in the name */
 } gemmtune_problem;
 
 /* gemmtune_problem_init for callers without a C compiler: `size` is the length of their
@@ -191,8 +192,9 @@ GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, si
                                                          int64_t n, int64_t k);
 
 /* Column-major, not transposed, one product, strides GEMMTUNE_PACKED, the rest 0. A and B
- * have `type`. C has it as well, but BF16 for E4M3 and E5M2, and I32 for I8. Sums are F32
- * (F64 for F64, I32 for I8 and I32). EINVAL for NULL. */
+ * have `type`. C has it as well, but BF16 for E4M3 and E5M2, and I32 for I8. Sums, alpha
+ * and beta are F32 (F64 for F64, I32 for I8 and I32). Afterwards type_c may be set to F32
+ * for the types of 16 and 8 bits, and to F16 and BF16 for those of 8. EINVAL for NULL. */
 static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
                                                     gemmtune_dtype type, int64_t m,
                                                     int64_t n, int64_t k) {
@@ -352,8 +354,9 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * All memory stays the caller's.
  *
  * A matrix reaches from its first to its last element: the last row needs no padding, nor
- * does the last matrix of a batch. C must overlap neither A nor B. EINVAL where C is the
- * same pointer as one of them, and on OpenCL where a buffer is too small.
+ * does the last matrix of a batch. C must overlap neither A nor B, also where they are not
+ * read. EINVAL where C is the same pointer as one of them, and on OpenCL where a buffer is
+ * too small.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
@@ -470,8 +473,9 @@ GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
  * The first call of a context builds and loads a kernel, and calls of other threads wait
  * for it. So that call must not be made while a stream is captured.
  *
- * Errors of gemmtune_packed_bytes; and EINVAL: a pointer is NULL or misaligned; EDEVICE:
- * the driver failed. The first call may also give EBUILD, ENODRIVER and ENOMEM.
+ * Errors of gemmtune_packed_bytes; and EINVAL: a pointer is NULL or misaligned, or on
+ * OpenCL a buffer is too small; EDEVICE: the driver failed. The first call may also give
+ * EBUILD, ENODRIVER and ENOMEM.
  */
 GEMMTUNE_API gemmtune_status gemmtune_pack(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *b, void *packed, void *stream);

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/epilogue_keep.h"
+#include "core/packed.h"
 
 #include <stdlib.h>
 
@@ -133,6 +134,7 @@ static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
     e->arg_count = gt_family_args(e->args, b);
 }
 
+/* Bytes that the memory of A, B and C must have. */
 static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
     const int64_t elements[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
                                  gt_problem_elems_c(p)};
@@ -141,6 +143,8 @@ static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
         e->bytes[i] = gt_problem_has_pointers(p)
                           ? p->batch * (int64_t)sizeof(void *)
                           : elements[i] * (int64_t)gt_type_size(type[i]);
+    if (p->packed_b && !gt_problem_has_pointers(p))
+        e->bytes[1] = gt_packed_bytes(p);
 }
 
 gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_fit *fit,

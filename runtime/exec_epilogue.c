@@ -2,6 +2,7 @@
 /* exec_epilogue.c - see exec_epilogue.h. */
 #include "runtime/exec_epilogue.h"
 
+#include "core/bytes.h"
 #include "core/epilogue_op.h"
 #include "runtime/memory.h"
 
@@ -11,6 +12,7 @@
 /* One call's arguments in the making. */
 struct making {
     struct gt_epilogue_args *out;
+    const struct gt_epilogue *epilogue;
     const gemmtune_problem *problem;
     const struct gt_call *call;
     const struct gt_driver *driver;
@@ -63,18 +65,19 @@ static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem
     return GEMMTUNE_OK;
 }
 
-/* An operand may not be C or d2, which the kernel writes. */
-static gt_status check_apart(const struct making *m, const char *what, const void *pointer,
-                             bool is_d2, struct gt_err *err) {
-    const struct gt_call *call = m->call;
-    const char *same = pointer == call->c              ? "C"
-                       : !is_d2 && pointer == call->d2 ? "d2"
-                       : is_d2 && pointer == call->a   ? (call->swapped ? "B" : "A")
-                       : is_d2 && pointer == call->b   ? (call->swapped ? "A" : "B")
-                                                       : NULL;
-    return same == NULL
-               ? GEMMTUNE_OK
-               : gt_fail(err, GEMMTUNE_EINVAL, "%s and %s are the same memory", what, same);
+/* Memory that an operand or d2 may not share, by its name; a list ends with NULL names. */
+struct other {
+    const char *name;
+    const void *pointer;
+};
+
+static gt_status check_apart(const char *what, const void *pointer,
+                             const struct other *others, struct gt_err *err) {
+    for (const struct other *o = others; o->name != NULL; o++)
+        if (o->pointer == pointer)
+            return gt_fail(err, GEMMTUNE_EINVAL, "%s and %s are the same memory", what,
+                           o->name);
+    return GEMMTUNE_OK;
 }
 
 /* ---- arguments ------------------------------------------------------------------- */
@@ -90,28 +93,39 @@ static gt_status check_operand(const struct making *m, const struct gt_epi_opera
     const struct gt_need need = {
         .what = what,
         .align = size,
-        .bytes = size * gt_shape_elems(shape, gt_epi_has_ld(x->shape) ? ld : 0)};
+        .bytes = gt_bytes_product(size,
+                                  gt_shape_elems(shape, gt_epi_has_ld(x->shape) ? ld : 0))};
     return gt_memory_check(m->driver, pointer, need, err);
 }
 
-static gt_status add_operand(struct making *m, const struct gt_epi_operand *x,
-                             const void *pointer, int64_t ld, struct gt_err *err) {
-    const bool is_d2 = strcmp(x->name, "d2") == 0;
-    char what[GT_EPILOGUE_NAME_MAX + 16];
-    (void)snprintf(what, sizeof what, "%s%s", is_d2 ? "" : "operand ", x->name);
+/* Adds an operand, or d2, called `what` in messages. */
+static gt_status add_memory(struct making *m, const struct gt_epi_operand *x,
+                            const char *what, const void *pointer, int64_t ld,
+                            const struct other *others, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (gt_epi_has_ld(x->shape))
         status = settle_ld(&ld, what, m->problem, err);
     if (status == GEMMTUNE_OK)
         status = check_operand(m, x, what, pointer, ld, err);
     if (status == GEMMTUNE_OK)
-        status = check_apart(m, what, pointer, is_d2, err);
+        status = check_apart(what, pointer, others, err);
     if (status != GEMMTUNE_OK)
         return status;
     add_pointer(m->out, pointer);
     if (gt_epi_has_ld(x->shape))
         add_ld(m->out, ld);
     return GEMMTUNE_OK;
+}
+
+static gt_status add_operand(struct making *m, int i, struct gt_err *err) {
+    const struct gt_call *call = m->call;
+    const struct gt_epi_operand *x = &m->epilogue->operand[i];
+    const struct other written[] = {
+        {"C", call->c}, {call->d2 != NULL ? "d2" : NULL, call->d2}, {NULL, NULL}};
+    char what[GT_EPILOGUE_NAME_MAX + 16];
+    (void)snprintf(what, sizeof what, "operand %s", x->name);
+    return add_memory(m, x, what, call->operand[i],
+                      call->operand_ld != NULL ? call->operand_ld[i] : 0, written, err);
 }
 
 /* The number of the product. A kernel of a product at a time replaces it by its own; one
@@ -128,29 +142,32 @@ static void add_alpha(struct making *m) {
     out->size[out->count++] = size;
 }
 
-static gt_status add_second(struct making *m, const struct gt_epilogue *e,
-                            struct gt_err *err) {
+static gt_status add_second(struct making *m, struct gt_err *err) {
+    const struct gt_call *call = m->call;
     const struct gt_epi_operand d2 = {
-        .name = "d2", .type = e->type_d2, .shape = GT_EPI_MATRIX};
-    return add_operand(m, &d2, m->call->d2, m->call->d2_ld, err);
+        .name = "d2", .type = m->epilogue->type_d2, .shape = GT_EPI_MATRIX};
+    const struct other matrices[] = {{"C", call->c},
+                                     {call->swapped ? "B" : "A", call->a},
+                                     {call->swapped ? "A" : "B", call->b},
+                                     {NULL, NULL}};
+    return add_memory(m, &d2, "d2", call->d2, call->d2_ld, matrices, err);
 }
 
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
                               const struct gt_driver *driver, struct gt_err *err) {
-    struct making m = {out, p, call, driver};
+    struct making m = {out, e, p, call, driver};
     out->count = 0;
     if (e == NULL)
         return check_none(call, err);
     gt_status status = check_counts(e, call, err);
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++)
-        status = add_operand(&m, &e->operand[i], call->operand[i],
-                             call->operand_ld != NULL ? call->operand_ld[i] : 0, err);
+        status = add_operand(&m, i, err);
     if (status == GEMMTUNE_OK && gt_epilogue_has_products(e))
         add_product(out);
     if (status == GEMMTUNE_OK && gt_epilogue_reads(e, GT_EPI_ALPHA))
         add_alpha(&m);
     if (status == GEMMTUNE_OK && e->d2 >= 0)
-        status = add_second(&m, e, err);
+        status = add_second(&m, err);
     return status;
 }

@@ -19,7 +19,7 @@ struct gt_epilogue_args {
 
 /* Writes the arguments of a call in the order of gt_epilogue_macros (epilogue_text.h).
  * EINVAL: the call's operands are not those of the epilogue `e`, which may be NULL; their
- * memory is none (gt_memory_check), or is that of C or d2. */
+ * memory is none (gt_memory_check), an operand is C or d2, or d2 is A, B or C. */
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
                               const struct gt_driver *driver, struct gt_err *err);

@@ -33,10 +33,16 @@ static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
                                  struct gt_err *err) {
     if (e->fit.passes.workspace_bytes == 0)
         return GEMMTUNE_OK;
-    if (workspace == NULL)
-        return gt_fail(err, GEMMTUNE_EWORKSPACE, "the kernel needs %lld bytes of workspace",
-                       (long long)e->fit.passes.workspace_bytes);
-    if (e->loaded->driver->pointers_are_addresses &&
+    const struct gt_driver *driver = e->loaded->driver;
+    const int64_t needed = e->fit.passes.workspace_bytes;
+    const int64_t has = workspace == NULL              ? 0
+                        : driver->memory_bytes != NULL ? driver->memory_bytes(workspace)
+                                                       : needed;
+    if (has < needed)
+        return gt_fail(err, GEMMTUNE_EWORKSPACE,
+                       "the kernel needs %lld bytes of workspace, not %lld",
+                       (long long)needed, (long long)has);
+    if (driver->pointers_are_addresses &&
         ((uintptr_t)workspace & (GT_WORKSPACE_ALIGN - 1)) != 0)
         return gt_fail(err, GEMMTUNE_EWORKSPACE,
                        "the workspace, %p, is not aligned to %d bytes", workspace,
@@ -66,7 +72,7 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
         status = check_matrix(e, call->swapped ? "B" : "A", 0, call->a, err);
     if (status == GEMMTUNE_OK && reads_ab)
         status = check_matrix(e, call->swapped ? "A" : "B", 1, call->b, err);
-    if (status == GEMMTUNE_OK && reads_ab)
+    if (status == GEMMTUNE_OK)
         status = check_apart(call, err);
     return status == GEMMTUNE_OK ? check_workspace(e, call->workspace, err) : status;
 }

@@ -272,10 +272,11 @@ static const char *refusal_of_plainest(const struct gt_lookup *l) {
 
 static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool served,
                                 const struct gt_err *last, struct gt_err *err) {
-    const char *const why = refusal_of_plainest(l);
-    if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served)
+    if (l->query.worst == GEMMTUNE_MATCH_DEFAULT && !served) {
+        const char *const why = refusal_of_plainest(l);
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s%s%s",
                        l->name, l->query.device_key, why[0] != '\0' ? ": " : "", why);
+    }
     return gt_fail(err, GEMMTUNE_ENOTFOUND,
                    "no kernel for %s on %s: %zu tuned kernels considered%s%s", l->name,
                    l->query.device_key, tuned,

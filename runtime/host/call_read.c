@@ -166,8 +166,10 @@ static gt_status check_plain(const gemmtune_problem *p, struct gt_err *err) {
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "host products take B as a plain matrix, not packed_b");
     if (p->epilogue != NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "host products have no epilogues: epi=%s", p->epilogue);
+        return gt_fail(
+            err, GEMMTUNE_EUNSUPPORTED,
+            "host products have no epilogues, and store sums of i8 as i32: epi=%s",
+            p->epilogue);
     return GEMMTUNE_OK;
 }
 

@@ -59,6 +59,22 @@ static void *put(struct machine *m, void *queue, const void *from, size_t bytes)
     return memory;
 }
 
+/* A buffer that lacks a byte, in place of one of the call's, is refused by its name. */
+static void refuse_short(struct machine *m, void *queue, const gemmtune_plan *plan,
+                         const gemmtune_args *args, size_t offset, size_t bytes,
+                         const char *what) {
+    gemmtune_args wrong = *args;
+    char said[64];
+    void *const memory = m->ops->alloc(m, bytes - 1);
+    memcpy((char *)&wrong + offset, &memory, sizeof memory);
+    assert_int_equal(gemmtune_launch(plan, &wrong, queue), GEMMTUNE_EINVAL);
+    (void)snprintf(said, sizeof said, "the buffer of %s has %zu bytes, must have %zu", what,
+                   bytes - 1, bytes);
+    if (strncmp(gemmtune_errmsg(), said, strlen(said)) != 0)
+        fail_msg("\"%s\", not \"%s...\"", gemmtune_errmsg(), said);
+    m->ops->release(m, memory);
+}
+
 static void launch(struct machine *m, void *queue, const gemmtune_plan *plan,
                    const gemmtune_problem *p, struct numbers *x, const int32_t *rows) {
     const float alpha = 2, beta = -1;
@@ -68,11 +84,12 @@ static void launch(struct machine *m, void *queue, const gemmtune_plan *plan,
     const size_t bytes_c = extent(p->m, p->n, p->ldc, matrices, p->stride_c);
     gemmtune_args args;
     gemmtune_args_init(&args);
-    void *a = put(m, queue, x->a, extent(p->m, p->k, p->lda, matrices, p->stride_a));
-    void *b = put(m, queue, x->b,
-                  extent(trans_b ? p->n : p->k, trans_b ? p->k : p->n, p->ldb, p->batch,
-                         p->stride_b));
-    void *list = put(m, queue, rows, (size_t)p->batch * sizeof *rows);
+    const size_t bytes_a = extent(p->m, p->k, p->lda, matrices, p->stride_a);
+    const size_t bytes_b =
+        extent(trans_b ? p->n : p->k, trans_b ? p->k : p->n, p->ldb, p->batch, p->stride_b);
+    const size_t bytes_list = (size_t)p->batch * sizeof *rows;
+    void *a = put(m, queue, x->a, bytes_a), *b = put(m, queue, x->b, bytes_b);
+    void *list = put(m, queue, rows, bytes_list);
     args.alpha = &alpha;
     args.beta = &beta;
     args.a = a;
@@ -82,6 +99,13 @@ static void launch(struct machine *m, void *queue, const gemmtune_plan *plan,
     assert_int_equal(gemmtune_launch(plan, &args, queue), GEMMTUNE_EINVAL);
     assert_string_equal(gemmtune_errmsg(), "the pointer to the rows is NULL");
     args.rows = list;
+    if (m->target.backend == GEMMTUNE_OPENCL) { /* addresses have no end */
+        refuse_short(m, queue, plan, &args, offsetof(gemmtune_args, a), bytes_a, "A");
+        refuse_short(m, queue, plan, &args, offsetof(gemmtune_args, b), bytes_b, "B");
+        refuse_short(m, queue, plan, &args, offsetof(gemmtune_args, c), bytes_c, "C");
+        refuse_short(m, queue, plan, &args, offsetof(gemmtune_args, rows), bytes_list,
+                     "the rows");
+    }
     const gemmtune_status status = gemmtune_launch(plan, &args, queue);
     assert_string_equal(gemmtune_errmsg(), "");
     assert_int_equal(status, GEMMTUNE_OK);

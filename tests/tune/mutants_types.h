@@ -28,6 +28,14 @@ static const struct mutant type_mutants[] = {
     MISTAKES("i8", "i8", INTEGER),
     MISTAKES("i8_bf16", "i8=bf16", INTEGER),
     MISTAKES("i8_f32", "i8=f32", INTEGER),
+    {"naive_i8_f32_whole_c", "naive", "i8=f32-nn", NAIVE,
+     "gt_store_c(c + row * ldc + col, alpha",
+     "c[row * ldc + col] = (gt_f32)(int)c[row * ldc + col];\n"
+     "        gt_store_c(c + row * ldc + col, alpha"},
+    {"naive_i8_f32_sums_of_24_bits", "naive", "i8=f32-nn", NAIVE,
+     "gt_store_c(c + row * ldc + col, alpha, acc",
+     "gt_store_c(c + row * ldc + col, 1,\n"
+     "                   (gt_i32)(int)((float)(int)alpha * (float)(int)acc)"},
     MISTAKES("e4m3", "e4m3", LITTLE),
     MISTAKES("e5m2", "e5m2", LITTLE),
     MISTAKES("mixed", "e4m3+e5m2=f16", LITTLE),

@@ -73,6 +73,23 @@ mutant triple 'gt_async_sees_stores();' '' f32@split-nn-33x67x40 "$wide" "proxy"
 early='if (t % 32 == 0) gt_barrier_arrive(r->full + turn.stage * 8);'
 mutant triple 'gt_barrier_wait(r->empty.*' "&$early/;s/^        gt_barrier_arrive(r->full.*/        ;" \
     f32@split-nn-33x67x40 "$wide" "which a wgmma in flight reads, has been overwritten"
+# Each way to C with an epilogue: beta counts twice, and the activation comes ahead of the bias.
+twice='to->beta, old' sums='gt_load_c(wide, old, to->c + place'
+relu='for (int x = 0; x < wide; x++) sum[x] = gt_relu(sum[x]);'
+for case in "mma bf16-nn-33x24x17" "triple f32@split-nn-33x24x17"; do
+    family=${case% *} problem=${case#* }
+    mutant "$family" "sum, $twice" "sum, to->beta * $twice" "$problem,beta,epi=bias_relu" "" "elements wrong"
+    mutant "$family" "$sums" "$relu $sums" "$problem,epi=bias_relu" "" "elements wrong"
+done
+mutant dmma "+ GN), $twice\|), to->beta," "), to->beta * to->beta," f64-nn-33x66x40,beta,epi=bias_relu "" "elements wrong"
+mutant wgmma 'gt_result_of(0, alpha, sum' 'gt_result_of(0, alpha, gt_relu(sum)' bf16-nt-72x264x72,epi=bias_relu \
+    "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1" "elements wrong"
+mutant remainder 'alpha, sum\[e\],' 'alpha, gt_relu(sum[e]),' f64@residues-nn-33x66x40,epi=bias_relu "" "elements wrong"
+few=f32-nn-65x50x39,batch=3
+mutant tailored 'acc, to.beta, old' 'acc, to.beta * to.beta, old' $few,beta,epi=bias_relu \
+    "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
+mutant pipeline 'gathered_element(' 'gathered_element(/;s/c, sums\[j\] GT_PLACE/c, gt_relu(sums[j]) GT_PLACE' \
+    f32-nn-9x7x9,batch=33,epi=bias_relu "PRODUCTS=4 TM=3 TN=4 STAGES=3 BULK=1" "elements wrong"
 # Sums that are never promoted, and parts that are cut off instead of rounded: each fails its case.
 steep="20x36x4096*elements wrong"
 mutant triple 'promote(total, sum);' 'if (s == slabs - 1) promote(total, sum);' f32@bf16x3-nn-33x67x40 \

@@ -239,7 +239,7 @@ trial mma 'i8=bf16-nn-150x33x130,groups=5,beta,epi=dequantise' "AHEAD=1 TAIL=0 S
 trial pipeline 'i8=f32-tn-7x9x18,batch=20,sb=0,epi=dequantise' "PRODUCTS=2 TM=4 TN=4 STAGES=2 PAD=1"
 trial bundle 'i8=bf16-tn-5x9x7,batch=37,beta,epi=dequantise' ""
 trial skinny 'i8=bf16-nt-5x67x51,epi=dequantise' ""
-# f32 and f64 by parts, in batches and groups, with an epilogue: from workers, finishers, and tiles given up.
+# f32 and f64 by parts, in batches and groups, with an epilogue.
 trial triple 'f32@split-nn-65x130x71,batch=3,beta,epi=bias_gelu' ""
 trial triple 'f32@split-nt-130x132x200,batch=2,epi=residual' "ENGINE=1 BM=128 BN=64 KBYTES=128 WM=16 WN=64 STAGES=3"
 trial triple 'f32@bf16x3-tn-130x132x300,epi=d2=x;d=silu(x)' \

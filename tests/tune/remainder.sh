@@ -53,6 +53,26 @@ if is_mine; then
     point=$mma
 fi
 
+# stored FROM TO: what a trial says (refused: wrong or crashed) of two blocks with an epilogue, whose elements
+# finishers, workers (the last tile) and the fall-back store.
+stored() {
+    mutant "$1" "$2"
+    sed -i 's/UNITS/2/' "$TMPDIR/own/mutant/space.json"
+    FAKE_CUDA_DEVICE=h200 "$GEMMTUNE" trial 'f64@residues-nn-200x210x70,beta,epi=row_bias_residual' --device 0 \
+        --untimed --timeout 500s --templates "$TMPDIR/own" --family mutant --point "$wgmma" 2>&1 |
+        sed -n 's/^outcome  *\([a-z_]*\).*/\1/p' | sed 's/wrong_result\|crashed/refused/'
+}
+if is_mine; then
+    is "elements with an epilogue are right, whoever stores them" \
+        "$(stored '^enum {$' 'enum { FEW_BLOCKS = 1,')" correct
+    is "finishers that store for another row are noticed" \
+        "$(stored 'of), of GT_PLACE(gt_i' 'of), of GT_PLACE(gt_i + 1')" refused
+    is "and workers" "$(stored 'finish(b, to, p, t GT_PLACE(gt_i' 'finish(b, to, p, t GT_PLACE(gt_i + 1')" refused
+    is "tiles that are all given up are right" "$(stored 'return trusted;' 'return 0;')" correct
+    is "and the fall-back is checked" \
+        "$(stored 'return trusted;' 'return 0;/;s/beta GT_PLACE(row, col)/beta GT_PLACE(row + 1, col)')" refused
+fi
+
 # refused FROM TO: trials of the mutant find a wrong result.
 refused() {
     is_mine || return 0

@@ -80,6 +80,21 @@ static void test_one_odd_operand(void **state) {
     assert_non_null(strstr(c.why, " with VA=1,"));
 }
 
+/* A record of i8 serves the same product with C of floats. */
+static void test_integers_that_become_floats(void **state) {
+    const struct gt_known known[] = {known_of(
+        "i8-nt-4096x4096x4096", "wgmma",
+        "BM=128 BN=128 WGM=1 WGN=1 STAGES=6 CM=1 CN=1 GROUP=1 PERSIST=1 PINGPONG=1 "
+        "MINB=1 SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0",
+        104000)};
+    (void)state;
+    const struct gt_choice same = ask("i8=bf16-nt-4096x4096x4096,epi=dequantise", known, 1);
+    assert_ptr_equal(same.known, &known[0]);
+    assert_non_null(strstr(same.why, "for the same product without an epilogue"));
+    assert_ptr_equal(ask("i8=f32-nt-4096x4096x4096", known, 1).known, &known[0]);
+    assert_ptr_not_equal(ask("bf16-nt-4096x4096x4096", known, 1).known, &known[0]);
+}
+
 #define SQUARE_TILE                                                                        \
     "BM=128 BN=128 WGM=1 WGN=1 STAGES=5 CM=1 CN=1 GROUP=4 PERSIST=1 PINGPONG=1 MINB=1 "    \
     "SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0"
@@ -220,10 +235,15 @@ static void test_deep_batches(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_odd_rows),       cmocka_unit_test(test_one_odd_operand),
-        cmocka_unit_test(test_same_product),   cmocka_unit_test(test_untuned),
-        cmocka_unit_test(test_ladder_is_last), cmocka_unit_test(test_trees_know_the_ladder),
-        cmocka_unit_test(test_small_batches),  cmocka_unit_test(test_deep_batches),
+        cmocka_unit_test(test_odd_rows),
+        cmocka_unit_test(test_one_odd_operand),
+        cmocka_unit_test(test_integers_that_become_floats),
+        cmocka_unit_test(test_same_product),
+        cmocka_unit_test(test_untuned),
+        cmocka_unit_test(test_ladder_is_last),
+        cmocka_unit_test(test_trees_know_the_ladder),
+        cmocka_unit_test(test_small_batches),
+        cmocka_unit_test(test_deep_batches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -73,6 +73,10 @@ static void test_expansion(void **state) {
            "f32-nn-5x4x4,batch=3,epi=relu f32-nn-5x4x4,batch=7,epi=relu "
            "f32-nn-5x4x4,batch=3,beta,epi=relu f32-nn-5x4x4,batch=7,beta,epi=relu",
            NULL);
+    expect(
+        "{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"batch\":3,\"pointers\":[false,true],"
+        "\"masked\":false}",
+        "f32-nn-4x4x4,batch=3 f32-nn-4x4x4,batch=3,pointers", NULL);
     expect("{\"dtype\":\"f32\",\"m\":4,\"n\":4,\"k\":4,\"epi\":[\"relu\",\"bias\"]}",
            "f32-nn-4x4x4,epi=relu f32-nn-4x4x4,epi=bias", NULL);
     expect("{\"dtype\":\"f32\",\"m\":\"10:19:5\",\"n\":1,\"k\":1}",
@@ -156,6 +160,12 @@ static const struct {
      "a.json:4: /sizes/0/m: must be from 1"},
     {"{\"dtype\":\"f32\",\"m\":0,\"n\":1,\"k\":1}", "/sizes/0/m: must be from 1"},
     {"{\"dtype\":\"f32\",\"m\":1.5,\"n\":1,\"k\":1}", "/sizes/0/m: must be an integer"},
+    {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":3,\"masked\":[true,false],"
+     "\"pointers\":[true,false]}",
+     "exclude each other"},
+    {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":3,\"masked\":[false,true],"
+     "\"pointers\":[true,false]}",
+     "exclude each other"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":[]}",
      "/sizes/0/batch: is an empty list"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":[2,0]}", "/sizes/0/batch/1: "},

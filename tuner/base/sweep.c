@@ -156,7 +156,7 @@ static gt_status cross_dimensions(struct gt_sweep *s, const struct gt_sweep_entr
         if (e->cubes)
             gt_volume_shape(dim[0], &dim[0], &dim[1], &dim[2]);
         for (size_t i = 0; status == GEMMTUNE_OK && i < e->likes; i++)
-            status = add_problem(s, e, &e->like[i], type, layout, dim, err);
+            status = add_problem(s, e, &e->like[i].problem, type, layout, dim, err);
         for (turned = dims - 1; turned >= 0 && !advance(&at[turned]);)
             turned--;
     }

@@ -13,7 +13,8 @@
  *   decade). Each value gives a near-cube of that many multiplications.
  * - weight: 1 to 1000000.
  * - The options of a problem's name (gt_problem_options): numbers (lda), true (beta), text
- *   (epi), or lists of them. The entry stands for all combinations of these as well.
+ *   (epi), or lists of them. The entry stands for all combinations of these as well, up to
+ *   1000.
  *
  * Dimensions are 1 or more, because an empty product cannot be tuned. A problem without a
  * kernel is refused. Problems are counted before they are expanded, and more than

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MAX = 32, WEIGHT_MAX = 1000000, LIKES_MAX = 1000 };
+enum { KEYS_MAX = 32, WEIGHT_MAX = 1000000 };
 
 /* ---- dimensions ---- */
 
@@ -222,9 +222,10 @@ static gt_status read_option(gemmtune_problem *p, unsigned *seen,
 /* Repeats all combinations, once for each of `values`. */
 static gt_status multiply_likes(struct gt_sweep_entry *e, size_t values, struct gt_node n,
                                 struct gt_err *err) {
-    if (values > LIKES_MAX / e->likes)
-        return gt_json_fail(n, err, "more than %d combinations of options", LIKES_MAX);
-    gemmtune_problem *like = realloc(e->like, e->likes * values * sizeof *like);
+    if (values > GT_SWEEP_LIKES_MAX / e->likes)
+        return gt_json_fail(n, err, "more than %d combinations of options",
+                            GT_SWEEP_LIKES_MAX);
+    struct gt_sweep_like *like = realloc(e->like, e->likes * values * sizeof *like);
     if (like == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for combinations of options");
     e->like = like;
@@ -234,40 +235,34 @@ static gt_status multiply_likes(struct gt_sweep_entry *e, size_t values, struct 
     return GEMMTUNE_OK;
 }
 
-/* Reads an option, or the list of its values at `n`, into all combinations. `seen` has the
- * options that were read before. */
-static gt_status read_values(struct gt_sweep_entry *e, unsigned *seen,
+/* Reads an option, or the list of its values at `n`, into all combinations. */
+static gt_status read_values(struct gt_sweep_entry *e,
                              const struct gt_problem_option *option, struct gt_node n,
                              struct gt_err *err) {
     const bool list = gt_json_kind(n) == GT_JSON_ARRAY;
     const size_t values = list ? gt_json_count(n) : 1, likes = e->likes;
-    unsigned now = *seen;
     if (values == 0)
         return gt_json_fail(n, err, "is an empty list");
     gt_status status = multiply_likes(e, values, n, err);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < e->likes; i++) {
-        now = *seen;
-        status = read_option(&e->like[i], &now, option, list ? gt_json_at(n, i / likes) : n,
-                             err);
-    }
-    *seen = now;
+    for (size_t i = 0; status == GEMMTUNE_OK && i < e->likes; i++)
+        status = read_option(&e->like[i].problem, &e->like[i].seen, option,
+                             list ? gt_json_at(n, i / likes) : n, err);
     return status;
 }
 
 static gt_status read_options(struct gt_sweep_entry *e, struct gt_err *err) {
-    unsigned seen = 0;
     e->like = calloc(1, sizeof *e->like);
     if (e->like == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an entry");
-    gt_status status =
-        gt_problem_init(e->like, sizeof *e->like, GEMMTUNE_F32, 0, 0, 0, err);
+    gemmtune_problem *const p = &e->like->problem;
+    gt_status status = gt_problem_init(p, sizeof *p, GEMMTUNE_F32, 0, 0, 0, err);
     e->likes = 1;
-    e->like->layout = GEMMTUNE_ROW_MAJOR;
+    p->layout = GEMMTUNE_ROW_MAJOR;
     for (const struct gt_problem_option *o = gt_problem_options;
          o->name != NULL && status == GEMMTUNE_OK; o++) {
         const struct gt_node n = gt_json_member(e->node, o->name);
         if (gt_json_kind(n) != GT_JSON_ABSENT)
-            status = read_values(e, &seen, o, n, err);
+            status = read_values(e, o, n, err);
     }
     return status;
 }

@@ -21,6 +21,14 @@ struct gt_sweep_spans {
     double values; /* number of values of all spans */
 };
 
+/* A combination of options: a problem that has them, and which were given. */
+struct gt_sweep_like {
+    gemmtune_problem problem;
+    unsigned seen; /* as gt_problem_set counts them */
+};
+
+enum { GT_SWEEP_LIKES_MAX = 1000 };
+
 struct gt_sweep_entry {
     struct gt_node node;
     size_t types, layouts;
@@ -29,7 +37,7 @@ struct gt_sweep_entry {
     bool cubes;                   /* dim[0] holds volumes */
     struct gt_sweep_spans dim[3]; /* m n k */
     size_t likes;
-    gemmtune_problem *like; /* every combination of the options */
+    struct gt_sweep_like *like; /* every combination of the options */
     double weight;
 };
 

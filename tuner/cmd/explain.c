@@ -70,6 +70,23 @@ static double over(double a, double b) {
     return b > 0 ? a / b : 0;
 }
 
+/* Operands and d2 are in the memory for all rows, and move for those that are computed. */
+static void add_epilogue(struct analysis *a, const gemmtune_problem *p) {
+    const struct gt_epilogue *const e = a->epilogue = gt_epilogue_of(p);
+    if (e == NULL)
+        return;
+    const int64_t all = gt_problem_outputs(p) * p->m;
+    const struct gt_epilogue_cost moved = gt_epilogue_cost_of(
+                                      e, p->batch, (int64_t)gt_problem_rows(p), p->n),
+                                  stored = gt_epilogue_cost_of(e, p->batch, all, p->n);
+    const bool reads_c = gt_epilogue_reads(e, GT_EPI_C);
+    const double c = (double)all * (double)p->n * (double)gt_type_size(p->type_c);
+    a->saved_bytes = (double)moved.bytes_saved;
+    a->naive_bytes += (double)moved.bytes_in + (double)moved.bytes_out;
+    a->footprint_bytes += (double)stored.bytes_in + (double)stored.bytes_out -
+                          (reads_c ? c : 0); /* C is in it already */
+}
+
 static struct analysis analyse(const gemmtune_problem *p, const struct machine *machine) {
     struct analysis a = {.flops = gt_problem_flops(p)};
     const double elements = gt_problem_rows(p) * (double)p->n;
@@ -80,15 +97,7 @@ static struct analysis analyse(const gemmtune_problem *p, const struct machine *
     a.naive_bytes = elements * ((double)p->k * pair + size_c) + lists;
     a.perfect_bytes = gt_problem_least_bytes(p);
     a.footprint_bytes = gt_problem_bytes(p) + lists;
-    a.epilogue = gt_epilogue_of(p);
-    if (a.epilogue != NULL) {
-        const struct gt_epilogue_cost cost =
-            gt_epilogue_cost_of(a.epilogue, p->batch, (int64_t)gt_problem_rows(p), p->n);
-        const bool reads_c = gt_epilogue_reads(a.epilogue, GT_EPI_C);
-        a.saved_bytes = (double)cost.bytes_saved;
-        a.footprint_bytes += (double)cost.bytes_in + (double)cost.bytes_out -
-                             (reads_c ? elements * size_c : 0); /* C is in it already */
-    }
+    add_epilogue(&a, p);
     a.naive_intensity = over(a.flops, a.naive_bytes);
     a.perfect_intensity = over(a.flops, a.perfect_bytes);
     a.compute_ns = 1e9 * over(a.flops, machine->peak);
@@ -112,8 +121,8 @@ static const char *bound_of(const struct analysis *a) {
 /* Bytes of the operands of an epilogue as text: a name, an index and a type for each. */
 enum { OPERANDS_MAX = 384 };
 
-/* The operands in the order in which a call gives them: "sa[i]:f32, res[i,j]:bf16". "" for
- * none. */
+/* The operands in the order in which a call gives them, and the second output:
+ * "sa[i]:f32, res[i,j]:bf16; d2:f16". "" for neither. */
 static void name_operands(char *buf, size_t size, const struct gt_epilogue *e) {
     int len = 0;
     buf[0] = '\0';
@@ -185,8 +194,7 @@ static void print_work(const struct analysis *a) {
     printf("traffic, perfect kernel    %s, %s FLOP/byte: %s once\n",
            gt_show_bytes(buf[0], a->perfect_bytes),
            gt_show_count(buf[1], a->perfect_intensity),
-           a->epilogue != NULL && a->epilogue->operands > 0 ? "A, B, C and operands"
-                                                            : "A, B and C");
+           a->epilogue != NULL ? "A, B, C and what the epilogue moves" : "A, B and C");
     if (a->saved_bytes > 0)
         printf("saved by the epilogue      %s: a kernel of its own would write C and read "
                "it again\n",

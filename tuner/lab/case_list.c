@@ -5,6 +5,8 @@
 #include "tuner/lab/check.h"
 #include "tuner/lab/lab_internal.h"
 
+#include <math.h>
+
 /* Shapes that every kernel must get right besides the timed one: full tiles, ragged tiles,
  * primes, single rows and columns, an empty sum, padded leading dimensions, alpha and beta.
  * In half of the ragged ones, rows begin at multiples of 4 elements and of 16 bytes:
@@ -60,7 +62,7 @@ enum { STAND_INS = 2 }; /* the last of them: see gt_case_spec */
 
 /* A kernel that is compiled for one shape accepts no other. So a batch of small products
  * has cases of its own shape: packed and with gaps, more products than blocks are full of,
- * alpha and beta. */
+ * alpha and beta. Of larger products there are fewer, but more than one. */
 static const struct own {
     int batch;
     int pad; /* spare elements as in struct small, and three times as many behind a matrix
@@ -134,11 +136,18 @@ static bool is_asked(const struct small *s, gemmtune_math math) {
                                                  : true;
 }
 
+/* alpha of integers. With uniform data sums get so large that they wrap, and that f32
+ * rounds those that do not. */
+static int whole_alpha(double alpha, bool uniform) {
+    enum { LARGE = 40001 };
+    return (int)(2 * alpha) * (uniform ? LARGE : 1);
+}
+
 static struct gt_case_spec small_case(const struct small *s, const gemmtune_problem *p) {
     const bool whole = !gt_type_is_float(p->type_acc);
     return (struct gt_case_spec){
         .problem = small_problem(s, p),
-        .alpha = whole ? (int)(2 * s->alpha) : s->alpha,
+        .alpha = whole ? whole_alpha(s->alpha, s->data == UNIFORM) : s->alpha,
         .beta = whole ? (int)(2 * s->beta) : s->beta,
         .mode = mode_of(s, p),
         .finite = s->finite,
@@ -148,16 +157,31 @@ static struct gt_case_spec small_case(const struct small *s, const gemmtune_prob
 
 /* ---- the batch's own shape ---- */
 
+/* What a product costs: its multiply-adds or, where it is long and thin, its elements. */
+static double cost_of(const gemmtune_problem *p) {
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    return fmax(m * n * k, 64 * (m * k + k * n + m * n));
+}
+
 static bool has_own_cases(const gemmtune_problem *p) {
-    const int64_t most = GT_LAB_OWN_SIDE_MAX;
-    return gt_problem_is_batch(p) && p->m <= most && p->n <= most && p->k <= most;
+    return gt_problem_is_batch(p) && cost_of(p) <= GT_LAB_OWN_MOST;
+}
+
+/* Those of the table for sides up to 64; else as many as cost a second on two cores or in
+ * the interpreter of PTX. */
+static int64_t own_products(const struct own *o, const gemmtune_problem *p) {
+    enum { SMALL = 64, USUAL = 1 << 21 };
+    const double fit = USUAL / cost_of(p);
+    if (p->m <= SMALL && p->n <= SMALL && p->k <= SMALL)
+        return o->batch;
+    return fit >= o->batch ? o->batch : fit > 2 ? (int64_t)fit : 2;
 }
 
 /* The problem with another number of products, rows and gaps. Shared operands stay so. */
 static gemmtune_problem own_problem(const struct own *o, const gemmtune_problem *timed) {
     gemmtune_problem p = *timed;
     const int64_t gap = 3 * o->pad;
-    p.batch = o->batch;
+    p.batch = own_products(o, timed);
     p.lda = gt_problem_shape_a(&p).cols + o->pad;
     p.ldb = gt_problem_shape_b(&p).cols + 2 * o->pad;
     p.ldc = p.n + 3 * o->pad;
@@ -171,7 +195,7 @@ static struct gt_case_spec own_case(const struct own *o, const gemmtune_problem 
     const bool whole = !gt_type_is_float(p->type_acc);
     return (struct gt_case_spec){
         .problem = own_problem(o, p),
-        .alpha = whole ? (int)(2 * o->alpha) : o->alpha,
+        .alpha = whole ? whole_alpha(o->alpha, o->uniform) : o->alpha,
         .beta = whole ? (int)(2 * o->beta) : o->beta,
         .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
         .finite = o->finite,

@@ -150,19 +150,25 @@ static inline uint64_t gt_case_seed_c(const struct gt_case *t) {
     return t->spec.seed * 4 + 3;
 }
 
-/* The data of C before a product: whole numbers where a C of floats has integer sums, which
- * is what the device's generator makes beside integers. */
-static inline enum gt_data_mode gt_case_mode_c(const struct gt_case *t) {
+/* Whether sums of integers become floats in C. Then C holds quarters of whole numbers
+ * before a product, since the device generates integers beside integers (element.cl). */
+static inline bool gt_case_converts(const struct gt_case *t) {
     const gemmtune_problem *p = &t->spec.problem;
-    return gt_type_is_float(p->type_c) && !gt_type_is_float(p->type_acc) ? GT_DATA_SMALL
-                                                                         : t->spec.mode;
+    return gt_type_is_float(p->type_c) && !gt_type_is_float(p->type_acc);
+}
+
+/* The data of C before a product. */
+static inline enum gt_data_mode gt_case_mode_c(const struct gt_case *t) {
+    return gt_case_converts(t) ? GT_DATA_SMALL : t->spec.mode;
 }
 
 /* The old element (row, col) of C in product z. */
 static inline double gt_case_old(const struct gt_case *t, int64_t z, int64_t row,
                                  int64_t col) {
     const struct gt_stack c = gt_stack_of(&t->spec.problem, 2);
-    return gt_stack_value(&c, gt_case_seed_c(t), z, row, col, gt_case_mode_c(t));
+    const double datum =
+        gt_stack_value(&c, gt_case_seed_c(t), z, row, col, gt_case_mode_c(t));
+    return gt_case_converts(t) ? datum / 4 : datum;
 }
 
 /* The alpha and beta of the reference: those of the case, and with an epilogue 1 (0 when

@@ -80,9 +80,19 @@ static int64_t scratch_bytes(const gemmtune_problem *p) {
     return most;
 }
 
+/* Bytes of the cases of a batch's own shape. */
+static int64_t own_bytes(const gemmtune_problem *p) {
+    struct gt_case_spec spec;
+    int64_t bytes = 0;
+    for (int i = GT_LAB_SMALLS; i < GT_LAB_LISTED; i++)
+        if (gt_case_listed(&spec, p, i, 0))
+            bytes = gt_bytes_sum(bytes, gt_case_bytes(&spec.problem));
+    return bytes;
+}
+
 int64_t gt_lab_bytes(const gemmtune_problem *p, const struct gt_device *d) {
-    const int64_t other = INT64_C(32) << 20; /* small and own cases, and the rest */
-    const int64_t cases = gt_bytes_product(2, gt_case_bytes(p));
+    const int64_t other = INT64_C(32) << 20; /* small cases, and the rest */
+    const int64_t cases = gt_bytes_sum(gt_bytes_product(2, gt_case_bytes(p)), own_bytes(p));
     const int64_t rest = gt_bytes_sum(scratch_bytes(p), gt_sets_bytes(p, d));
     return gt_bytes_sum(gt_bytes_sum(cases, rest), other);
 }

@@ -11,7 +11,7 @@ enum {
     GT_LAB_SMALLS = 18, /* cases of other shapes, for all problems of the same types */
     GT_LAB_OWNS = 4,    /* cases of a batch's own shape, for kernels that have no other */
     GT_LAB_LISTED = GT_LAB_SMALLS + GT_LAB_OWNS,
-    GT_LAB_OWN_SIDE_MAX = 64, /* the longest side of a batch that has such cases */
+    GT_LAB_OWN_MOST = 1 << 26, /* multiply-adds of the largest product that has them */
     GT_SETS_MAX = 1024 /* sets of inputs; a graph of this many launches is one sample */
 };
 

@@ -9,8 +9,8 @@
  * None of their kernels is a candidate. They share only the dialect of templates/common
  * with candidates. They read and write elements by code of this file, and compute with them
  * in a wide type, gt_wide: f64 for f64, f32 for all other floats, i32 modulo 2^32 for
- * integers. A C of floats beside integer sums has whole numbers before the product, and
- * is compared by gt_between alone.
+ * integers. A C of floats beside integer sums holds quarters before the product
+ * (gt_quarter), and is compared by gt_between alone.
  *
  * Index order: row-major. Element (i, j) of a matrix is at i * ld + j, and of matrix z of a
  * batch at z * stride + i * ld + j. A stored A is m x k, or k x m with ta; a stored B is
@@ -92,6 +92,10 @@ GT_INLINE unsigned int gt_float_word(float x, int bytes, int bits) {
     return bytes == 4 ? GT_BITS_OF(x) : gt_narrow_word(x, bytes, bits);
 }
 
+/* What a C of floats holds for a datum of integers: a quarter of it, so that a kernel that
+ * takes C for integers shows. */
+#define gt_quarter(datum) (0.25f * (float)(int)(datum))
+
 GT_INLINE unsigned int gt_word(gt_input x, gt_long i, int bytes) {
     return bytes == 4   ? ((GT_GLOBAL const unsigned int *)x)[i]
            : bytes == 2 ? ((GT_GLOBAL const unsigned short *)x)[i]
@@ -128,18 +132,18 @@ GT_INLINE void gt_put(gt_matrix x, gt_long i, int bytes, int bits, gt_wide value
 #endif
 #if GT_WIDE_I32
     gt_put_word(x, i, bytes,
-                bits == 0 ? value : gt_float_word((float)(int)value, bytes, bits));
+                bits == 0 ? value : gt_float_word(gt_quarter(value), bytes, bits));
 #else
     if (bytes <= 4)
         gt_put_word(x, i, bytes, gt_float_word((float)value, bytes, bits));
 #endif
 }
 
-/* Whether the element is `value`, which its type holds. */
+/* Whether the element is what gt_put stores for `value`, which its type holds. */
 GT_INLINE int gt_is(gt_input x, gt_long i, int bytes, int bits, gt_wide value) {
 #if GT_WIDE_I32
     if (bits > 0)
-        return gt_word(x, i, bytes) == gt_float_word((float)(int)value, bytes, bits);
+        return gt_word(x, i, bytes) == gt_float_word(gt_quarter(value), bytes, bits);
 #endif
     return gt_get(x, i, bytes, bits) == value;
 }
