@@ -197,7 +197,8 @@ GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
 
 #if GT_EPILOGUE
 /* The element of C for a sum and the old element: the epilogue at (gt_i, gt_j). An element
- * that is not read is -0. The function is generated, behind epilogue.h. */
+ * that is not read is -0 (0 beside integer sums). The function is generated, behind
+ * epilogue.h. */
 GT_INLINE gt_c gt_element(gt_acc alpha, gt_acc acc, gt_acc beta, gt_c old GT_PLACE_PARAMS);
 #endif
 

@@ -30,7 +30,7 @@ GT_KERNEL(elementwise, GT_BX, GT_BY, 1)(GT_PARAMS) {
     for (int u = 0; u < GT_EM; u++) {
         GT_UNROLL
         for (int v = 0; v < GT_V; v++) {
-            x[u][v] = gt_to_c((gt_acc)0);
+            x[u][v] = gt_to_c((gt_acc)-0.0f);
             sum[u][v] = 0;
         }
         if (GT_CONVERTS && k > 0 && row0 + u * GT_BY < m)
