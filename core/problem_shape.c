@@ -74,7 +74,7 @@ double gt_problem_list_bytes(const gemmtune_problem *p) {
     return (double)p->batch * (double)(pointers + rows);
 }
 
-/* What an epilogue reads and writes beside A, B and the new C. */
+/* The bytes that an epilogue reads and writes beside A, B and the new C. */
 static double epilogue_bytes(const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
     if (e == NULL)

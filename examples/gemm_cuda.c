@@ -12,14 +12,9 @@
  * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned for this
  * very problem"; without that it runs a default kernel, right all the same.
  */
-#include <cuda.h>
-
-#include "gemmtune.h"
+#include "cuda_device.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { M = 512, N = 384, K = 256 };
 
@@ -32,31 +27,6 @@ struct device {
     CUstream stream;
     CUdeviceptr a, b, c;
 };
-
-static void check_cu(CUresult result, const char *what) {
-    const char *text = "unknown error";
-    if (result == CUDA_SUCCESS)
-        return;
-    (void)cuGetErrorString(result, &text);
-    (void)fprintf(stderr, "%s failed: %s\n", what, text);
-    exit(1);
-}
-
-/* Every gemmtune call returns a status; gemmtune_errmsg says the rest in one line. */
-static void check(gemmtune_status status, const char *what) {
-    if (status == GEMMTUNE_OK)
-        return;
-    (void)fprintf(stderr, "%s: %s: %s\n", what, gemmtune_strerror(status),
-                  gemmtune_errmsg());
-    exit(1);
-}
-
-static CUdeviceptr upload(const void *from, size_t bytes) {
-    CUdeviceptr memory;
-    check_cu(cuMemAlloc(&memory, bytes), "cuMemAlloc");
-    check_cu(cuMemcpyHtoD(memory, from, bytes), "cuMemcpyHtoD");
-    return memory;
-}
 
 /* The first device, in the context that the CUDA runtime API would use too. */
 static struct device open_device(void) {
@@ -78,11 +48,6 @@ static void close_device(struct device *d) {
     (void)cuMemFree(d->a);
     (void)cuStreamDestroy(d->stream);
     (void)cuDevicePrimaryCtxRelease(d->id);
-}
-
-/* gemmtune takes device pointers as void *, whatever the backend. */
-static void *pointer(CUdeviceptr memory) {
-    return (void *)(uintptr_t)memory;
 }
 
 static void fill(void) {
@@ -143,7 +108,5 @@ int main(void) {
     struct device d = open_device();
     multiply(&d);
     close_device(&d);
-    const double worst = worst_error();
-    (void)printf("result  largest error %g: %s\n", worst, worst < 1e-3 ? "right" : "WRONG");
-    return worst < 1e-3 ? 0 : 1;
+    return print_result(worst_error());
 }

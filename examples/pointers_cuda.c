@@ -10,48 +10,15 @@
  * Tune first (gemmtune tune f32-nt-16x24x32,batch=12,pointers,align=16) for the fastest
  * kernel.
  */
-#include <cuda.h>
-
-#include "gemmtune.h"
+#include "cuda_device.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { BATCH = 12, BLOCKS = 5, M = 16, N = 24, K = 32 };
 
 /* row-major; B is stored transposed, N x K */
 static float a[BATCH][M][K], pool[BLOCKS][N][K], c[BATCH][M][N];
 static const int block_of[BATCH] = {4, 4, 0, 2, 1, 1, 1, 3, 0, 2, 4, 3};
-
-static void check_cu(CUresult result, const char *what) {
-    if (result == CUDA_SUCCESS)
-        return;
-    (void)fprintf(stderr, "%s failed: CUDA error %d\n", what, (int)result);
-    exit(1);
-}
-
-/* Every gemmtune call returns a status; gemmtune_errmsg says the rest in one line. */
-static void check(gemmtune_status status, const char *what) {
-    if (status == GEMMTUNE_OK)
-        return;
-    (void)fprintf(stderr, "%s: %s: %s\n", what, gemmtune_strerror(status),
-                  gemmtune_errmsg());
-    exit(1);
-}
-
-static CUdeviceptr upload(const void *from, size_t bytes) {
-    CUdeviceptr memory;
-    check_cu(cuMemAlloc(&memory, bytes), "cuMemAlloc");
-    check_cu(cuMemcpyHtoD(memory, from, bytes), "cuMemcpyHtoD");
-    return memory;
-}
-
-/* gemmtune takes device pointers as void *, whatever the backend. */
-static void *pointer(CUdeviceptr memory) {
-    return (void *)(uintptr_t)memory;
-}
 
 static void fill(void) {
     for (int i = 0; i < BATCH * M * K; i++)
@@ -144,7 +111,5 @@ int main(void) {
         (void)cuMemFree(all[i]);
     (void)cuStreamDestroy(stream);
     (void)cuDevicePrimaryCtxRelease(device);
-    const double worst = worst_error();
-    (void)printf("result  largest error %g: %s\n", worst, worst < 1e-3 ? "right" : "WRONG");
-    return worst < 1e-3 ? 0 : 1;
+    return print_result(worst_error());
 }

@@ -65,21 +65,6 @@ static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem
     return GEMMTUNE_OK;
 }
 
-/* Memory that an operand or d2 may not share, by its name; a list ends with NULL names. */
-struct other {
-    const char *name;
-    const void *pointer;
-};
-
-static gt_status check_apart(const char *what, const void *pointer,
-                             const struct other *others, struct gt_err *err) {
-    for (const struct other *o = others; o->name != NULL; o++)
-        if (o->pointer == pointer)
-            return gt_fail(err, GEMMTUNE_EINVAL, "%s and %s are the same memory", what,
-                           o->name);
-    return GEMMTUNE_OK;
-}
-
 /* ---- arguments ------------------------------------------------------------------- */
 
 static gt_status check_operand(const struct making *m, const struct gt_epi_operand *x,
@@ -101,14 +86,14 @@ static gt_status check_operand(const struct making *m, const struct gt_epi_opera
 /* Adds an operand, or d2, called `what` in messages. */
 static gt_status add_memory(struct making *m, const struct gt_epi_operand *x,
                             const char *what, const void *pointer, int64_t ld,
-                            const struct other *others, struct gt_err *err) {
+                            const struct gt_named_memory *others, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (gt_epi_has_ld(x->shape))
         status = settle_ld(&ld, what, m->problem, err);
     if (status == GEMMTUNE_OK)
         status = check_operand(m, x, what, pointer, ld, err);
     if (status == GEMMTUNE_OK)
-        status = check_apart(what, pointer, others, err);
+        status = gt_memory_apart((struct gt_named_memory){what, pointer}, others, err);
     if (status != GEMMTUNE_OK)
         return status;
     add_pointer(m->out, pointer);
@@ -120,7 +105,7 @@ static gt_status add_memory(struct making *m, const struct gt_epi_operand *x,
 static gt_status add_operand(struct making *m, int i, struct gt_err *err) {
     const struct gt_call *call = m->call;
     const struct gt_epi_operand *x = &m->epilogue->operand[i];
-    const struct other written[] = {
+    const struct gt_named_memory written[] = {
         {"C", call->c}, {call->d2 != NULL ? "d2" : NULL, call->d2}, {NULL, NULL}};
     char what[GT_EPILOGUE_NAME_MAX + 16];
     (void)snprintf(what, sizeof what, "operand %s", x->name);
@@ -146,10 +131,10 @@ static gt_status add_second(struct making *m, struct gt_err *err) {
     const struct gt_call *call = m->call;
     const struct gt_epi_operand d2 = {
         .name = "d2", .type = m->epilogue->type_d2, .shape = GT_EPI_MATRIX};
-    const struct other matrices[] = {{"C", call->c},
-                                     {call->swapped ? "B" : "A", call->a},
-                                     {call->swapped ? "A" : "B", call->b},
-                                     {NULL, NULL}};
+    const struct gt_named_memory matrices[] = {{"C", call->c},
+                                               {call->swapped ? "B" : "A", call->a},
+                                               {call->swapped ? "A" : "B", call->b},
+                                               {NULL, NULL}};
     return add_memory(m, &d2, "d2", call->d2, call->d2_ld, matrices, err);
 }
 

@@ -21,12 +21,12 @@ static gt_status check_matrix(const struct gt_exec *e, const char *what, int ope
     return gt_memory_check(e->loaded->driver, pointer, need, err);
 }
 
-/* C may not be A or B. That it does not overlap them in part is the caller's promise. */
 static gt_status check_apart(const struct gt_call *call, struct gt_err *err) {
-    if (call->c != call->a && call->c != call->b)
-        return GEMMTUNE_OK;
-    return gt_fail(err, GEMMTUNE_EINVAL, "%s and C are the same memory",
-                   (call->c == call->a) != call->swapped ? "A" : "B");
+    const struct gt_named_memory a = {call->swapped ? "B" : "A", call->a};
+    const struct gt_named_memory b = {call->swapped ? "A" : "B", call->b};
+    const struct gt_named_memory c[] = {{"C", call->c}, {NULL, NULL}};
+    const gt_status status = gt_memory_apart(a, c, err);
+    return status == GEMMTUNE_OK ? gt_memory_apart(b, c, err) : status;
 }
 
 static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
@@ -35,9 +35,7 @@ static gt_status check_workspace(const struct gt_exec *e, const void *workspace,
         return GEMMTUNE_OK;
     const struct gt_driver *driver = e->loaded->driver;
     const int64_t needed = e->fit.passes.workspace_bytes;
-    const int64_t has = workspace == NULL              ? 0
-                        : driver->memory_bytes != NULL ? driver->memory_bytes(workspace)
-                                                       : needed;
+    const int64_t has = workspace == NULL ? 0 : gt_memory_bytes(driver, workspace);
     if (has < needed)
         return gt_fail(err, GEMMTUNE_EWORKSPACE,
                        "the kernel needs %lld bytes of workspace, not %lld",

@@ -40,32 +40,24 @@ uint64_t gt_dtype_bit(const struct gt_dtype *row) {
     return row != NULL ? UINT64_C(1) << gt_dtype_index(row) : 0;
 }
 
-static uint64_t integers_8_bits(void) {
+/* All mixes of 8-bit inputs, of one kind and in one arithmetic. */
+static uint64_t bits_of_8(bool (*is_kind)(const struct gt_dtype *), gemmtune_math math) {
     uint64_t bits = 0;
     for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (gt_dtype_is_integer_8(gt_dtype_at(i)))
-            bits |= gt_dtype_bit(gt_dtype_at(i));
-    return bits;
-}
-
-/* All mixes of 8-bit floats in this arithmetic. */
-static uint64_t floats_8_bits(gemmtune_math math) {
-    uint64_t bits = 0;
-    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
-        if (gt_dtype_is_float_8(gt_dtype_at(i)) && gt_dtype_at(i)->math == math)
+        if (is_kind(gt_dtype_at(i)) && gt_dtype_at(i)->math == math)
             bits |= gt_dtype_bit(gt_dtype_at(i));
     return bits;
 }
 
 uint64_t gt_dtype_word_bits(const char *word) {
     if (strcmp(word, "int8") == 0)
-        return integers_8_bits();
+        return bits_of_8(gt_dtype_is_integer_8, GEMMTUNE_MATH_STRICT);
     if (strcmp(word, "fp8") == 0)
-        return floats_8_bits(GEMMTUNE_MATH_STRICT);
+        return bits_of_8(gt_dtype_is_float_8, GEMMTUNE_MATH_STRICT);
     if (strcmp(word, "fp8@fast") == 0)
-        return floats_8_bits(GEMMTUNE_MATH_FAST);
+        return bits_of_8(gt_dtype_is_float_8, GEMMTUNE_MATH_FAST);
     if (strcmp(word, "fp8@promoted") == 0)
-        return floats_8_bits(GEMMTUNE_MATH_PROMOTED);
+        return bits_of_8(gt_dtype_is_float_8, GEMMTUNE_MATH_PROMOTED);
     return gt_dtype_bit(gt_dtype_by_name(word, strlen(word)));
 }
 

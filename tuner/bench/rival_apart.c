@@ -108,8 +108,8 @@ static bool is_converted(const gemmtune_problem *p) {
     return gt_problem_plain(p).type_c != p->type_c;
 }
 
-/* What the vendor computes. A matrix of sums is packed, and gets them as they are; batches
- * have none. */
+/* The vendor's product. Its matrix of sums is packed, and gets the sums as they are.
+ * Batches have no such matrix. */
 static gemmtune_problem product_of(const gemmtune_problem *p) {
     gemmtune_problem product = gt_problem_plain(p);
     if (is_converted(p)) {

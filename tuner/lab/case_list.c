@@ -157,7 +157,7 @@ static struct gt_case_spec small_case(const struct small *s, const gemmtune_prob
 
 /* ---- the batch's own shape ---- */
 
-/* What a product costs: its multiply-adds or, where it is long and thin, its elements. */
+/* The cost of a product: its multiply-adds or, where it is long and thin, its elements. */
 static double cost_of(const gemmtune_problem *p) {
     const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
     return fmax(m * n * k, 64 * (m * k + k * n + m * n));

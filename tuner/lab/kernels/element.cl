@@ -92,8 +92,8 @@ GT_INLINE unsigned int gt_float_word(float x, int bytes, int bits) {
     return bytes == 4 ? GT_BITS_OF(x) : gt_narrow_word(x, bytes, bits);
 }
 
-/* What a C of floats holds for a datum of integers: a quarter of it, so that a kernel that
- * takes C for integers shows. */
+/* The element of a C of floats for a datum of integers is a quarter of the datum, so that a
+ * kernel that takes C for integers shows. */
 #define gt_quarter(datum) (0.25f * (float)(int)(datum))
 
 GT_INLINE unsigned int gt_word(gt_input x, gt_long i, int bytes) {
