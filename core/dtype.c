@@ -53,6 +53,7 @@ static const struct gt_dtype rows[] = {
     {"i8=f32",   I8,   I8,   F32,  I32, STRICT},
     {"i8=f16",   I8,   I8,   F16,  I32, STRICT},
     {"i8=bf16",  I8,   I8,   BF16, I32, STRICT},
+    {"i8=i8",    I8,   I8,   I8,   I32, STRICT},
 };
 
 static const struct gt_input inputs[] = {
@@ -144,6 +145,10 @@ bool gt_dtype_is_float_8(const struct gt_dtype *row) {
 
 bool gt_dtype_is_integer_8(const struct gt_dtype *row) {
     return row->a == I8 && row->b == I8;
+}
+
+gemmtune_dtype gt_type_of_sums(gemmtune_dtype c, gemmtune_dtype acc) {
+    return gt_type_is_float(acc) ? c : acc;
 }
 
 /* ---- inputs ---------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 /* The number of mixes, for arrays with an entry for each: see gt_dtype_index. */
-enum { GT_DTYPES = 51 };
+enum { GT_DTYPES = 52 };
 
 /* A mix: the stored types of A, B and C, the type of the sum, and the arithmetic. */
 struct gt_dtype {
@@ -43,6 +43,9 @@ const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
 bool gt_dtype_is_float_8(const struct gt_dtype *row);
 /* Whether A and B are 8-bit integers. */
 bool gt_dtype_is_integer_8(const struct gt_dtype *row);
+/* The type of C in which a kernel stores sums as they are. C of any other type than this
+ * takes an epilogue: integer sums are stored as I32 without one. */
+gemmtune_dtype gt_type_of_sums(gemmtune_dtype c, gemmtune_dtype acc);
 /* Whether products of both mixes take about the same time with one kernel: they compute in
  * the same type and arithmetic, and their types have the same sizes. C of 8-bit integers
  * may have any size. */

@@ -214,11 +214,11 @@ static gt_status settle_pointers(gemmtune_problem *p, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Sums of i8 become floats in an epilogue: where none is given, by a conversion. */
+/* Sums of i8 become elements of another type in an epilogue: where none is given, by a
+ * conversion. */
 static gt_status settle_epilogue(gemmtune_problem *p, struct gt_err *err) {
-    const struct gt_dtype *mix = gt_dtype_of(p);
-    if (p->epilogue == NULL && mix != NULL && gt_dtype_is_integer_8(mix) &&
-        gt_type_is_float(p->type_c))
+    if (p->epilogue == NULL && gt_dtype_of(p) != NULL &&
+        p->type_c != gt_type_of_sums(p->type_c, p->type_acc))
         p->epilogue = "d=x";
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;

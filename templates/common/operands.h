@@ -60,7 +60,10 @@ GT_INLINE void gt_others_fetch(struct gt_operands *to GT_PLACE_PARAMS) {
     GT_OTHER_OPERANDS(GT_OTHERS_FETCH_)
 }
 
-/* Two results as neighbouring elements of C, in one word or two. */
+/* The words that two neighbours in C take. Two elements of a byte take half a word. */
+#define GT_PAIR_WORDS GT_CDIV(GT_SIZEOF_C, 2)
+
+/* Two results as neighbouring elements of C. */
 GT_INLINE void gt_round_pair(unsigned *word, gt_result first, gt_result second) {
 #if GT_REAL_RESULT && GT_NUMBER(GT_TYPE_C) == GT_NUMBER_bf16
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(*word) : "f"(second), "f"(first));
@@ -69,10 +72,10 @@ GT_INLINE void gt_round_pair(unsigned *word, gt_result first, gt_result second) 
 #else
     const union {
         gt_c c[2];
-        unsigned word[GT_SIZEOF_C / 2];
+        unsigned word[GT_PAIR_WORDS];
     } pair = {{gt_rounded(first), gt_rounded(second)}};
     GT_UNROLL
-    for (int i = 0; i < GT_SIZEOF_C / 2; i++)
+    for (int i = 0; i < GT_PAIR_WORDS; i++)
         word[i] = pair.word[i];
 #endif
 }
@@ -98,7 +101,11 @@ GT_INLINE void gt_boxed_copy(int to, int there GT_PLACE_PARAMS) {
     }
     GT_UNROLL_BY(1)
     for (int at = 0; at < there; at += GT_SIZEOF_C) {
-#if GT_SIZEOF_C == 2
+#if GT_SIZEOF_C == 1
+        asm volatile("st.shared.b8 [%0], %1;" ::"r"(to + at),
+                     "h"((unsigned short)*(const unsigned char *)(from + at))
+                     : "memory");
+#elif GT_SIZEOF_C == 2
         asm volatile("st.shared.b16 [%0], %1;" ::"r"(to + at),
                      "h"(*(const unsigned short *)(from + at))
                      : "memory");
@@ -118,10 +125,14 @@ GT_INLINE void gt_boxed_ask(int none GT_PLACE_PARAMS) {
 /* Reads two neighbouring elements of the boxed operand at an address of shared memory. */
 GT_INLINE void gt_boxed_read(struct gt_operands *to, int at) {
     union {
-        unsigned word[GT_SIZEOF_C / 2];
+        unsigned word[GT_PAIR_WORDS];
         gt_c c[2];
     } pair;
-#if GT_SIZEOF_C == 2
+#if GT_SIZEOF_C == 1
+    unsigned short half;
+    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(half) : "r"(at));
+    pair.word[0] = half;
+#elif GT_SIZEOF_C == 2
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(pair.word[0]) : "r"(at));
 #else
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"

@@ -8,8 +8,9 @@
  *
  * All arithmetic is in gt_acc: f32, f64 or i32. gt_from_a(x), gt_from_b(x) and gt_from_c(x)
  * convert a stored element to a number that gt_acc holds exactly. gt_to_c(x) rounds a
- * gt_acc once, to the nearest element of C. A and B may be e4m3, e5m2 or i8, C may not.
- * Integer sums become floats of C in an epilogue only (epilogue.h), not by gt_to_c.
+ * gt_acc once, to the nearest element of C. A and B may be e4m3 or e5m2, C may not. Integer
+ * sums become elements of another type than i32 in an epilogue only (epilogue.h): gt_to_c
+ * is then for zeros.
  *
  * Floats of 16 and 8 bits are stored as integers, so that no compiler needs to know them.
  * Where CUDA has an instruction for a conversion, it gives the same bits as the arithmetic
@@ -149,6 +150,7 @@ GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
 #define gt_to_f32(x) (x)
 #define gt_to_f64(x) (x)
 #define gt_to_i32(x) (x)
+#define gt_to_i8(x) ((gt_i8)(x))
 
 #define gt_from_a(x) GT_PASTE(gt_from_, GT_TYPE_A)(x)
 #define gt_from_b(x) GT_PASTE(gt_from_, GT_TYPE_B)(x)

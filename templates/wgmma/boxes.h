@@ -5,7 +5,10 @@
 #if GT_STORE
 /* Stores the words of two elements of C, side by side. */
 GT_INLINE void put_words(int at, const unsigned *word) {
-#if GT_SIZEOF_C == 2
+#if GT_SIZEOF_C == 1
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(at), "h"((unsigned short)word[0])
+                 : "memory");
+#elif GT_SIZEOF_C == 2
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word[0]) : "memory");
 #else
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(word[0]), "r"(word[1])
@@ -14,7 +17,7 @@ GT_INLINE void put_words(int at, const unsigned *word) {
 }
 
 /* A turn of boxes is 64 rows of X by TURN_COLS columns of Y, in one box of C; with SWAP,
- * in boxes of 128 bytes of a row of C by 32 rows of C. */
+ * in boxes of SPAN_C bytes of a row of C by 32 rows of C. */
 enum {
     SPAN_C = GT_SPAN_C, /* bytes of a box's row */
     TURN_COLS = SWAP ? 32 : SPAN_C / GT_SIZEOF_C,
@@ -82,7 +85,7 @@ GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
             const int row = row_of_pair(t, b + e), col = col_of_pair(t, b + e);
             const int line = line0 + (SWAP ? col : row), from = at0 + (SWAP ? row : col);
             gt_result x[2];
-            unsigned word[GT_SIZEOF_C / 2];
+            unsigned word[GT_PAIR_WORDS];
             GT_UNROLL
             for (int i = 0; i < 2; i++)
                 x[i] = made(alpha, sums[sum_of_pair(b + e, i)], of[e][i], p->rows - line,

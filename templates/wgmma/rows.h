@@ -13,8 +13,8 @@
 enum {
     ROW_COLS = GT_MIN(WN, 128 / GT_SIZEOF_C), /* of a chunk */
     ROW_ACROSS = GT_CDIV(WN, ROW_COLS),       /* chunks side by side */
-    ROW_PITCH = ROW_COLS * GT_SIZEOF_C + 16,
-    ROW_PIECES = ROW_COLS * GT_SIZEOF_C / 16
+    ROW_PIECES = GT_CDIV(ROW_COLS * GT_SIZEOF_C, 16), ROW_PITCH = ROW_PIECES * 16 + 16,
+    ROW_LEFT = GT_CDIV(16 / GT_SIZEOF_C, 8) /* groups of columns that a piece may have */
 };
 
 /* Bytes from the multiple of 16 before it. */
@@ -23,15 +23,15 @@ GT_INLINE int behind_piece(const gt_c *c) {
 }
 
 /* Puts the elements of a chunk whose first sums and place in C are given to shared memory:
- * groups of 8 columns from number `first` on, which is -1 for the elements that the chunk
- * before has left. */
+ * groups of 8 columns from number `first` on, which is -ROW_LEFT for the elements that the
+ * chunk before has left. */
 #if GT_EPILOGUE
 /* The same with an epilogue. The chunk begins at row row0 and column col0 of the part. The
  * operands of a few pairs of elements are read before the first of these is made. */
 GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int groups,
                            const gt_c *c, gt_long ldc, gt_acc alpha, const struct part *p,
                            int row0, int col0, int t GT_PLACE_PARAMS) {
-    enum { PAIRS = ROW_COLS / 8 + 1, EACH = 3 };
+    enum { PAIRS = ROW_COLS / 8 + ROW_LEFT, EACH = 3 };
     GT_UNROLL
     for (int b = 0; b < 2 * GT_CDIV(PAIRS, EACH); b++) {
         const int h = b / GT_CDIV(PAIRS, EACH);
@@ -40,7 +40,7 @@ GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int group
         struct gt_operands of[EACH][2] = {{{0}}};
         GT_UNROLL
         for (int e = 0; e < EACH; e++) {
-            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e - 1;
+            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e - ROW_LEFT;
             const int col = j * 8 + t % 4 * 2;
             if (j >= first && j < groups) {
                 fetch_pair(of[e], p, row0 + row, col0 + col GT_PLACE(gt_i, gt_j));
@@ -54,7 +54,7 @@ GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int group
         }
         GT_UNROLL
         for (int e = 0; e < 2 * EACH; e++) {
-            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e / 2 - 1;
+            const int j = b % GT_CDIV(PAIRS, EACH) * EACH + e / 2 - ROW_LEFT;
             const int col = j * 8 + t % 4 * 2 + e % 2;
             if (j >= first && j < groups && behind + col * GT_SIZEOF_C >= 0)
                 *(gt_c *)(line + col * GT_SIZEOF_C) =
@@ -74,7 +74,7 @@ GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
         const int behind = behind_piece(c + row * ldc);
         char *const line = chunk + row * ROW_PITCH + behind;
         GT_UNROLL /* a constant number of times: sums must stay in registers */
-        for (int j = -2; j < ROW_COLS / 8 * 2; j++) {
+        for (int j = -2 * ROW_LEFT; j < ROW_COLS / 8 * 2; j++) {
             const int col = (j >> 1) * 8 + t % 4 * 2 + (j & 1);
             if (j >= first * 2 && j < groups * 2 && behind + col * GT_SIZEOF_C >= 0)
                 *(gt_c *)(line + col * GT_SIZEOF_C) =
@@ -158,7 +158,7 @@ GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chu
         meet_rows(group); /* the chunk before was taken */
         GT_UNROLL
         for (int j = 0; j < FRAGS * ROW_ACROSS; j++) {
-            const int across = j % ROW_ACROSS, first = across > 0 ? -1 : 0;
+            const int across = j % ROW_ACROSS, first = across > 0 ? -ROW_LEFT : 0;
             const int groups = GT_MIN(ROW_COLS, WN - across * ROW_COLS) / 8;
             const gt_acc *const own =
                 sums + j / ROW_ACROSS * SUMS + across * ROW_COLS / 2;

@@ -28,6 +28,7 @@ static const struct mutant type_mutants[] = {
     MISTAKES("i8", "i8", INTEGER),
     MISTAKES("i8_bf16", "i8=bf16", INTEGER),
     MISTAKES("i8_f32", "i8=f32", INTEGER),
+    MISTAKES("i8_i8", "i8=i8", INTEGER),
     {"naive_i8_f32_whole_c", "naive", "i8=f32-nn", NAIVE,
      "gt_store_c(c + row * ldc + col, alpha",
      "c[row * ldc + col] = (gt_f32)(int)c[row * ldc + col];\n"

@@ -85,6 +85,8 @@ mutant dmma "+ GN), $twice\|), to->beta," "), to->beta * to->beta," f64-nn-33x66
 mutant wgmma 'gt_result_of(0, alpha, sum' 'gt_result_of(0, alpha, gt_relu(sum)' bf16-nt-72x264x72,epi=bias_relu \
     "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1" "elements wrong"
 mutant remainder 'alpha, sum\[e\],' 'alpha, gt_relu(sum[e]),' f64@residues-nn-33x66x40,epi=bias_relu "" "elements wrong"
+mutant wgmma 'GT_CDIV(16 \/ GT_SIZEOF_C, 8)' 1 i8=i8-nt-70x150x48,ldc=151,epi=dequantise \
+    "BM=64 BN=160 WGM=1 STAGES=3 GROUP=1" "elements wrong"
 few=f32-nn-65x50x39,batch=3
 mutant tailored 'acc, to.beta, old' 'acc, to.beta * to.beta, old' $few,beta,epi=bias_relu \
     "BM=48 BN=64 BK=8 TM=6 TN=4" "elements wrong"
@@ -121,7 +123,7 @@ shares="BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 TAIL=1"
 mutant wgmma 'part.slabs : 0' 'part.slabs - 1 : 0' i8-nt-40x40x1008 "$shares" "elements wrong"
 mutant wgmma 'w->tile, w->part,' 'w->tile, 0,' i8-nt-40x40x1008 "$shares" "elements wrong"
 walk="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
-mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
+mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "written outside C"
 mutant wgmma 'it.ahead_y = GROUPED_Y ? .*' 'it.ahead_y = 0;' bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
 # An epilogue of groups: the operands of another group, and rows of a group that count from 0.
 mutant wgmma 'it.product = of.group;' 'it.product = 0;' bf16-nt-70x24x40,groups=3,epi=batch_bias "$walk" \
@@ -244,7 +246,7 @@ if [ -n "${GT_LONG:-}" ]; then
     mutant wgmma 'GT_ARRIVALS)' '0)' i8-nt-40x40x1008 "$shares" "elements wrong" # counters not cleared
     mutant wgmma 'begin = first ? behind : 0' 'begin = 0' bf16-nt-70x153x72,ldc=155 \
         "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "written outside C"
-    mutant wgmma 'across > 0 ? -1 : 0' '0' bf16-nt-70x153x72,ldc=155 \
+    mutant wgmma 'across > 0 ? -ROW_LEFT : 0' '0' bf16-nt-70x153x72,ldc=155 \
         "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0" "elements wrong"
     mutant tma 'gt_barrier_arrive(empty' 'if (0) &' f32-nt-33x68x140 "REPACK=0" \
         "wait for a phase of an mbarrier"

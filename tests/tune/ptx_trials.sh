@@ -238,6 +238,20 @@ trial mma 'i8=f16-tt-65x130x71,beta,epi=dequantise_gelu' "AHEAD=1 TAIL=0 SPLIT=3
 trial mma 'i8=bf16-nn-150x33x130,groups=5,beta,epi=dequantise' "AHEAD=1 TAIL=0 SPLIT=2"
 trial pipeline 'i8=f32-tn-7x9x18,batch=20,sb=0,epi=dequantise' "PRODUCTS=2 TM=4 TN=4 STAGES=2 PAD=1"
 trial bundle 'i8=bf16-tn-5x9x7,batch=37,beta,epi=dequantise' ""
+# The same as i8: pairs that are half a word, rows that begin anywhere, boxes of 64 bytes.
+trial wgmma 'i8=i8-nt-140x256x200,ldc=272,epi=dequantise_residual' \
+    "BM=64 BN=256 WGM=1 STAGES=3 GROUP=1 PERSIST=1 STORE=1"
+trial wgmma 'i8=i8-nt-150x331x128,ldc=333,epi=dequantise_bias' "BM=64 BN=256 WGM=1 STAGES=2 GROUP=1 PERSIST=1"
+trial wgmma 'i8=i8-nt-70x150x100,epi=res[i,j]:e4m3;d=x*0.01+res[i,j]' "BM=64 BN=24 WGM=1 STAGES=3 GROUP=1"
+trial wgmma 'i8=i8-nn-5x32x200,epi=res[i,j]:e5m2;d=x*0.01+res[i,j]' \
+    "BM=64 BN=32 WGM=1 GROUP=1 SWAP=1 STORE=1 RS=1"
+trial wgmma 'i8=i8-nn-5x33x200,beta' "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1 PRODUCERS=2"
+trial wgmma 'i8=i8-nt-150x80x128,groups=5,epi=dequantise_swiglu' "BM=64 BN=32 WGM=1 GROUP=1 PERSIST=1 REPACK=0"
+trial mma 'i8=i8-tt-65x130x71,beta,epi=dequantise_gelu' "AHEAD=1 TAIL=0 SPLIT=3"
+trial pipeline 'i8=i8-tn-8x12x18,batch=20,epi=dequantise' "PRODUCTS=4 TM=4 TN=4 STAGES=2 BULK=1"
+trial pipeline 'i8=i8-nn-5x6x7,batch=50,pointers,align=16,epi=dequantise' \
+    "PRODUCTS=4 TM=2 TN=2 STAGES=2 BULK=1"
+trial skinny 'i8=i8-nt-5x67x51,epi=dequantise' ""
 trial skinny 'i8=bf16-nt-5x67x51,epi=dequantise' ""
 # f32 and f64 by parts, in batches and groups, with an epilogue.
 trial triple 'f32@split-nn-65x130x71,batch=3,beta,epi=bias_gelu' ""

@@ -44,7 +44,7 @@ static const char *const always[] = {
     "grid_product_skipped",      "grid_stride_a_ignored",
     "groups_last_row_lost",      "naive_epilogue_bias_by_rows",
     "naive_epilogue_beta_twice", "naive_epilogue_relu_before_bias",
-    "naive_i8_bf16_beta",
+    "naive_i8_bf16_beta",        "naive_i8_i8_beta",
 };
 
 static int failures;

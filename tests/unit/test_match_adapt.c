@@ -92,6 +92,7 @@ static void test_integers_that_become_floats(void **state) {
     assert_ptr_equal(same.known, &known[0]);
     assert_non_null(strstr(same.why, "for the same product without an epilogue"));
     assert_ptr_equal(ask("i8=f32-nt-4096x4096x4096", known, 1).known, &known[0]);
+    assert_ptr_equal(ask("i8=i8-nt-4096x4096x4096", known, 1).known, &known[0]);
     assert_ptr_not_equal(ask("bf16-nt-4096x4096x4096", known, 1).known, &known[0]);
 }
 

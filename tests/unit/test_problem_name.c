@@ -59,6 +59,7 @@ static void test_other_spellings_become_canonical(void **state) {
         {"f32-nn-3x5x7,epi=bias[j]:f32;d=relu((x+bias[j]))", "f32-nn-3x5x7,epi=bias_relu"},
         {"f32-nn-3x5x7,epi=d=(x*2.0)", "f32-nn-3x5x7,epi=d=x*2"},
         {"i8=bf16-nn-3x5x7", "i8=bf16-nn-3x5x7,epi=d=x"},
+        {"i8=i8-nn-3x5x7", "i8=i8-nn-3x5x7,epi=d=x"},
         {"i8=f32-nn-3x5x7,epi=dequantise", "i8=f32-nn-3x5x7,epi=dequantise"},
     };
     (void)state;

@@ -67,7 +67,9 @@ enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k) {
     const bool holds_high = p->type_c != GEMMTUNE_F16; /* f16 ends at 65504 */
     if (promoted && holds_high && k >= 1024 && fits(7, k, unit))
         return GT_DATA_HIGH;
-    return fits(3, k, unit) ? GT_DATA_SMALL : GT_DATA_UNIT;
+    /* Of sums of smaller elements fewer saturate, which would hide what they are. */
+    const bool saturates = p->type_c == GEMMTUNE_I8 && k > 8;
+    return fits(3, k, unit) && !saturates ? GT_DATA_SMALL : GT_DATA_UNIT;
 }
 
 double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_t row,
