@@ -147,7 +147,7 @@ bool gt_dtype_is_integer_8(const struct gt_dtype *row) {
     return row->a == I8 && row->b == I8;
 }
 
-gemmtune_dtype gt_type_of_sums(gemmtune_dtype c, gemmtune_dtype acc) {
+gemmtune_dtype gt_type_without_epilogue(gemmtune_dtype c, gemmtune_dtype acc) {
     return gt_type_is_float(acc) ? c : acc;
 }
 

@@ -43,9 +43,8 @@ const struct gt_dtype *gt_dtype_strict(const struct gt_dtype *row);
 bool gt_dtype_is_float_8(const struct gt_dtype *row);
 /* Whether A and B are 8-bit integers. */
 bool gt_dtype_is_integer_8(const struct gt_dtype *row);
-/* The type of C in which a kernel stores sums as they are. C of any other type than this
- * takes an epilogue: integer sums are stored as I32 without one. */
-gemmtune_dtype gt_type_of_sums(gemmtune_dtype c, gemmtune_dtype acc);
+/* The type that C has without an epilogue: I32 for integer sums, `c` for sums of floats. */
+gemmtune_dtype gt_type_without_epilogue(gemmtune_dtype c, gemmtune_dtype acc);
 /* Whether products of both mixes take about the same time with one kernel: they compute in
  * the same type and arithmetic, and their types have the same sizes. C of 8-bit integers
  * may have any size. */

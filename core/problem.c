@@ -218,7 +218,7 @@ static gt_status settle_pointers(gemmtune_problem *p, struct gt_err *err) {
  * conversion. */
 static gt_status settle_epilogue(gemmtune_problem *p, struct gt_err *err) {
     if (p->epilogue == NULL && gt_dtype_of(p) != NULL &&
-        p->type_c != gt_type_of_sums(p->type_c, p->type_acc))
+        p->type_c != gt_type_without_epilogue(p->type_c, p->type_acc))
         p->epilogue = "d=x";
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;

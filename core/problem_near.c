@@ -39,7 +39,7 @@ bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) 
 gemmtune_problem gt_problem_plain(const gemmtune_problem *p) {
     gemmtune_problem plain = *p;
     plain.epilogue = NULL;
-    plain.type_c = gt_type_of_sums(p->type_c, p->type_acc);
+    plain.type_c = gt_type_without_epilogue(p->type_c, p->type_acc);
     return plain;
 }
 

@@ -182,7 +182,8 @@ typedef struct gemmtune_problem {
                             * tuning should expect; 0: equal groups, or all rows */
     const char *epilogue;  /* function of each element before it is stored, in the words of
                             * docs/epilogue.md; NULL: alpha op(A) op(B) + beta C. I8 with C
-                            * of F32, F16 or BF16: NULL means "d=x", also in the name */
+                            * of F32, F16, BF16 or I8: NULL means "d=x", also in the
+                            * name */
 } gemmtune_problem;
 
 /* gemmtune_problem_init for callers without a C compiler: `size` is the length of their
@@ -194,7 +195,8 @@ GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, si
 /* Column-major, not transposed, one product, strides GEMMTUNE_PACKED, the rest 0. A and B
  * have `type`. C has it as well, but BF16 for E4M3 and E5M2, and I32 for I8. Sums, alpha
  * and beta are F32 (F64 for F64, I32 for I8 and I32). Afterwards type_c may be set to F32
- * for the types of 16 and 8 bits, and to F16 and BF16 for those of 8. EINVAL for NULL. */
+ * for the types of 16 and 8 bits, to F16 and BF16 for those of 8, and to I8 for I8. EINVAL
+ * for NULL. */
 static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
                                                     gemmtune_dtype type, int64_t m,
                                                     int64_t n, int64_t k) {

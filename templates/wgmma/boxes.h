@@ -3,7 +3,7 @@
  * boxes.h - the way out of wgmma that the accelerator takes: boxes of C in shared memory.
  */
 #if GT_STORE
-/* Stores the words of two elements of C, side by side. */
+/* Stores two neighbouring elements of C. */
 GT_INLINE void put_words(int at, const unsigned *word) {
 #if GT_SIZEOF_C == 1
     asm volatile("st.shared.b16 [%0], %1;" ::"r"(at), "h"((unsigned short)word[0])
@@ -96,7 +96,8 @@ GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
     }
 }
 #else
-/* Puts a turn's elements of C to its boxes at `at`. */
+/* Puts a turn's elements of C to its boxes at `at`. They have two bytes at least: elements
+ * of one byte come of an epilogue. */
 GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int t) {
     GT_UNROLL
     for (int i = 0; i < PAIRS; i++) {

@@ -13,8 +13,10 @@
 enum {
     ROW_COLS = GT_MIN(WN, 128 / GT_SIZEOF_C), /* of a chunk */
     ROW_ACROSS = GT_CDIV(WN, ROW_COLS),       /* chunks side by side */
-    ROW_PIECES = GT_CDIV(ROW_COLS * GT_SIZEOF_C, 16), ROW_PITCH = ROW_PIECES * 16 + 16,
-    ROW_LEFT = GT_CDIV(16 / GT_SIZEOF_C, 8) /* groups of columns that a piece may have */
+    ROW_PIECES = GT_CDIV(ROW_COLS * GT_SIZEOF_C, 16),
+    ROW_PITCH = ROW_PIECES * 16 + 16,
+    /* groups of columns into which the last piece of the chunk before may reach */
+    ROW_LEFT = GT_CDIV(16 / GT_SIZEOF_C, 8)
 };
 
 /* Bytes from the multiple of 16 before it. */

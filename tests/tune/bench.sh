@@ -181,7 +181,7 @@ correct|cublas+kernel; cublaslt+kernel
 correct|cublas+kernel
 correct|cublas+kernel"
 bench i8=bf16-nt-24x20x36,epi=dequantise_bias i8=f32-nt-24x20x36,beta,epi=silu i8=f16-nn-24x20x36 \
-    i8=i8-nt-24x20x36,epi=dequantise --json
+    i8=i8-nt-24x20x36,epi=dequantise i8=i8-tn-24x20x36,batch=3,sb=0,ldc=24,beta,epi=dequantise_bias --json
 is "epilogues: integer sums that become other types" "$(lines outcome note | sed 's/[ 0-9.]* us//g' | sort -u)" \
     "correct|cublas+kernel; cublaslt+kernel"
 FAKE_CUBLAS=wrong bench f32-nn-24x20x36,epi=silu --json --against cublas+kernel

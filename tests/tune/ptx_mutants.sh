@@ -123,7 +123,7 @@ shares="BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 PERSIST=1 REPACK=0 TAIL=1"
 mutant wgmma 'part.slabs : 0' 'part.slabs - 1 : 0' i8-nt-40x40x1008 "$shares" "elements wrong"
 mutant wgmma 'w->tile, w->part,' 'w->tile, 0,' i8-nt-40x40x1008 "$shares" "elements wrong"
 walk="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1"
-mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "written outside C"
+mutant wgmma '(SWAP ? cols : rows) < TURN_LINES' 0 bf16-nt-70x24x40,groups=3 "$walk" "elements w"
 mutant wgmma 'it.ahead_y = GROUPED_Y ? .*' 'it.ahead_y = 0;' bf16-nt-70x24x40,groups=3 "$walk" "elements wrong"
 # An epilogue of groups: the operands of another group, and rows of a group that count from 0.
 mutant wgmma 'it.product = of.group;' 'it.product = 0;' bf16-nt-70x24x40,groups=3,epi=batch_bias "$walk" \

@@ -201,6 +201,8 @@ static void test_sums_that_are_exact(void **state) {
         {"f16", 4096, GT_DATA_SMALL},
         {"tf32", 4096, GT_DATA_SMALL},
         {"i8", 1 << 30, GT_DATA_SMALL},
+        {"i8=i8", 8, GT_DATA_SMALL},
+        {"i8=i8", 9, GT_DATA_UNIT},
         {"e4m3=f32", 4096, GT_DATA_SMALL},
         {"e4m3@fast", 128, GT_DATA_SMALL},
         {"e4m3@fast", 4096, GT_DATA_UNIT},

@@ -80,8 +80,8 @@ static void test_one_odd_operand(void **state) {
     assert_non_null(strstr(c.why, " with VA=1,"));
 }
 
-/* A record of i8 serves the same product with C of floats. */
-static void test_integers_that_become_floats(void **state) {
+/* A record of i8 serves the same product with another C. */
+static void test_integers_that_become_another_type(void **state) {
     const struct gt_known known[] = {known_of(
         "i8-nt-4096x4096x4096", "wgmma",
         "BM=128 BN=128 WGM=1 WGN=1 STAGES=6 CM=1 CN=1 GROUP=1 PERSIST=1 PINGPONG=1 "
@@ -238,7 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_odd_rows),
         cmocka_unit_test(test_one_odd_operand),
-        cmocka_unit_test(test_integers_that_become_floats),
+        cmocka_unit_test(test_integers_that_become_another_type),
         cmocka_unit_test(test_same_product),
         cmocka_unit_test(test_untuned),
         cmocka_unit_test(test_ladder_is_last),

@@ -287,7 +287,8 @@ static void test_who_serves(void **state) {
         {"cublaslt+kernel", "f32-nn-1x1x1,batch=3,epi=silu", GEMMTUNE_CUDA, false, true},
         {"cublas+kernel", "bf16-nn-8x8x8,groups=3,epi=silu", GEMMTUNE_CUDA, false, true},
         {"cublaslt+kernel", "bf16-nn-8x8x8,groups=3,epi=silu", GEMMTUNE_CUDA, false, false},
-        {"cublas+kernel", "i8=bf16-nn-4x4x4,batch=3", GEMMTUNE_CUDA, false, false},
+        {"cublas+kernel", "i8=bf16-nn-4x4x4,batch=3", GEMMTUNE_CUDA, false, true},
+        {"cublas+kernel", "i8=i8-nn-8x8x8,groups=3", GEMMTUNE_CUDA, false, false},
         {"cublas+kernel", "i8=bf16-nn-4x4x4,epi=dequantise", GEMMTUNE_CUDA, false, true},
         {"cublas", "i8=bf16-nn-4x4x4", GEMMTUNE_CUDA, false, false},
     };

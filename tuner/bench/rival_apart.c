@@ -2,9 +2,9 @@
 /*
  * rival_apart.c - an epilogue as programs compute it that have none in their library: the
  * vendor's product, then a kernel that reads C and the operands once and writes C. Where
- * integer sums become floats, the product has a matrix of its own, which the kernel reads.
- * The kernel is ours (tuner/bench/kernels/), with three sizes of vectors and patches, and
- * the fastest takes part.
+ * integer sums become another type, the products have matrices of their own, which the
+ * kernel reads. The kernel is ours (tuner/bench/kernels/), with three sizes of vectors and
+ * patches, and the fastest takes part.
  */
 #include "core/embed.h"
 #include "core/epilogue_keep.h"
@@ -108,22 +108,28 @@ static bool is_converted(const gemmtune_problem *p) {
     return gt_problem_plain(p).type_c != p->type_c;
 }
 
-/* The vendor's product. Its matrix of sums is packed, and gets the sums as they are.
- * Batches have no such matrix. */
+/* The vendor's product. Its matrices of sums are packed, and get the sums as they are. */
 static gemmtune_problem product_of(const gemmtune_problem *p) {
     gemmtune_problem product = gt_problem_plain(p);
     if (is_converted(p)) {
         product.ldc = p->n;
+        product.stride_c = gt_problem_is_batch(p) ? p->m * p->n : 0;
         product.reads_c = 0;
     }
     return product;
+}
+
+/* Whether the kernel finds the sums of each product: not behind pointers, nor of rows whose
+ * numbers only the device knows. */
+static bool finds_sums(const gemmtune_problem *p) {
+    return !gt_problem_is_batch(p) || p->batch_kind == GEMMTUNE_BATCH_STRIDED;
 }
 
 static bool serves(const struct gt_rival *who, const struct gt_device *d,
                    const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
     const gemmtune_problem product = product_of(p);
-    return e != NULL && is_of_x(e) && !(is_converted(p) && gt_problem_is_batch(p)) &&
+    return e != NULL && is_of_x(e) && (!is_converted(p) || finds_sums(p)) &&
            who->serves(d, &product);
 }
 

@@ -137,17 +137,17 @@ static bool is_asked(const struct small *s, gemmtune_math math) {
 }
 
 /* alpha of integers. With uniform data sums get so large that they wrap, and that f32
- * rounds those that do not. */
-static int whole_alpha(double alpha, bool uniform) {
+ * rounds those that do not. A C of i8 would hold the ends of its range alone. */
+static int whole_alpha(double alpha, bool uniform, const gemmtune_problem *p) {
     enum { LARGE = 40001 };
-    return (int)(2 * alpha) * (uniform ? LARGE : 1);
+    return (int)(2 * alpha) * (uniform && p->type_c != GEMMTUNE_I8 ? LARGE : 1);
 }
 
 static struct gt_case_spec small_case(const struct small *s, const gemmtune_problem *p) {
     const bool whole = !gt_type_is_float(p->type_acc);
     return (struct gt_case_spec){
         .problem = small_problem(s, p),
-        .alpha = whole ? whole_alpha(s->alpha, s->data == UNIFORM) : s->alpha,
+        .alpha = whole ? whole_alpha(s->alpha, s->data == UNIFORM, p) : s->alpha,
         .beta = whole ? (int)(2 * s->beta) : s->beta,
         .mode = mode_of(s, p),
         .finite = s->finite,
@@ -195,7 +195,7 @@ static struct gt_case_spec own_case(const struct own *o, const gemmtune_problem 
     const bool whole = !gt_type_is_float(p->type_acc);
     return (struct gt_case_spec){
         .problem = own_problem(o, p),
-        .alpha = whole ? whole_alpha(o->alpha, o->uniform) : o->alpha,
+        .alpha = whole ? whole_alpha(o->alpha, o->uniform, p) : o->alpha,
         .beta = whole ? (int)(2 * o->beta) : o->beta,
         .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
         .finite = o->finite,

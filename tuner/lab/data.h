@@ -15,7 +15,8 @@ enum gt_data_mode {
     GT_DATA_SMALL = 0, /* integers -3..3: sums are exact */
     GT_DATA_UNIFORM =
         1, /* [-1, 1) with all bits of the significand; any integer for i32, i8 */
-    /* integers -1..1, for sums of integers -3..3 that would not be exact */
+    /* integers -1..1, where sums of integers -3..3 would not be exact, or a C of i8 would
+     * mostly saturate */
     GT_DATA_UNIT = 2,
     /* integers 5..7: sums of 128 products are below 2^14. Sums of 512 are above it on
      * average, since a product is 36 then. So sums are exact with PROMOTED, and not when
@@ -72,7 +73,7 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
 double gt_stack_value(const struct gt_stack *x, uint64_t seed, int64_t z, int64_t row,
                       int64_t col, enum gt_data_mode mode);
 /* The mode in which a sum of k products is exact in the problem's accumulator, in any
- * order. */
+ * order, and a C of i8 does not mostly hold the ends of its range. */
 enum gt_data_mode gt_data_exact(const gemmtune_problem *p, int64_t k);
 /* Fills one row of the matrices at x. Rows are counted over all matrices. */
 void gt_data_fill_row(void *x, const struct gt_stack *stored, uint64_t seed,

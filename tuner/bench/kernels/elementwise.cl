@@ -6,8 +6,8 @@
  * The product is in C already. The kernel is launched with alpha 0 and beta 1, so x is the
  * old element of C, and neither A nor B is read.
  *
- * Where integer sums become floats (GT_CONVERTS), A is the product instead, m rows of n
- * sums, and alpha and beta are the caller's.
+ * Where integer sums become another type (GT_CONVERTS), A is the product instead, m rows of
+ * n sums for each product of a batch, and alpha and beta are the caller's.
  *
  * A thread computes EM rows of V neighbours. It loads all of them ahead of the first store.
  */
@@ -16,16 +16,23 @@
 
 GT_KERNEL(elementwise, GT_BX, GT_BY, 1)(GT_PARAMS) {
     GT_PRODUCT();
+#if defined GT_BATCH && !GT_POINTERS
+    /* A has moved on by as many bytes as the caller's A has. */
+    const GT_GLOBAL gt_acc *sums =
+        (const GT_GLOBAL gt_acc *)(a - gt_product * stride_a) + gt_product * m * n;
+#else
+    const GT_GLOBAL gt_acc *sums = (const GT_GLOBAL gt_acc *)a;
+#endif
     const int tiles_n = (n - 1) / GT_COLUMNS + 1;
     const gt_long row0 = (gt_long)(GT_BLOCK / tiles_n) * GT_ROWS + GT_THREAD_Y;
     const int col = GT_BLOCK % tiles_n * GT_COLUMNS + GT_THREAD_X * GT_V;
-    const GT_GLOBAL gt_acc *sums = (const GT_GLOBAL gt_acc *)a + row0 * n + col;
     gt_c x[GT_EM][GT_V];
     gt_acc sum[GT_EM][GT_V];
 
     if (col >= n)
         return;
     c += row0 * ldc + col;
+    sums += row0 * n + col;
     GT_UNROLL
     for (int u = 0; u < GT_EM; u++) {
         GT_UNROLL

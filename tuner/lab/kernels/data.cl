@@ -26,11 +26,11 @@ GT_INLINE gt_wide gt_step(int bits) {
 #endif
 
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
- * integers, -128..127 for floats beside integers; 2: integers -1..1, for sums too long for
- * mode 0; of floats 3: sizes of mode 1; 4: mode 1 times a power of two from 2^-16 to 2^15;
- * 5: integers 5..7; of f64 6: mode 1, in rows and columns from 256 on times a power of two
- * from 2^-128 to 2^127; of f32 7: 1 + 2^-7 - 2^-23; 8: 1 in the first row and column, else
- * mode 3 times 2^-10. */
+ * integers, -128..127 for floats beside integers; 2: integers -1..1, where sums of mode 0
+ * are too great; of floats 3: sizes of mode 1; 4: mode 1 times a power of two from 2^-16 to
+ * 2^15; 5: integers 5..7; of f64 6: mode 1, in rows and columns from 256 on times a power
+ * of two from 2^-128 to 2^127; of f32 7: 1 + 2^-7 - 2^-23; 8: 1 in the first row and
+ * column, else mode 3 times 2^-10. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_mix(seed, row, col);
