@@ -37,6 +37,13 @@ static const struct mutant type_mutants[] = {
      "gt_store_c(c + row * ldc + col, alpha, acc",
      "gt_store_c(c + row * ldc + col, 1,\n"
      "                   (gt_i32)(int)((float)(int)alpha * (float)(int)acc)"},
+    /* most of C is 0 where the data are exact; elsewhere it has a fraction, if it is no end
+     * of the range */
+    {"naive_i8_i8_cut_off", "naive", "i8=i8-nn,epi=d=x*0.001", NAIVE,
+     "gt_store_c(c + row * ldc + col, alpha, acc, beta GT_PLACE(row, col));",
+     "const int old = GT_READS_C(beta) ? c[row * ldc + col] : 0;\n"
+     "        const gt_real x = (gt_real)(int)(alpha * acc + beta * (gt_acc)old);\n"
+     "        c[row * ldc + col] = (gt_c)(int)gt_clamp(x * 0.001f, -128.0f, 127.0f);"},
     MISTAKES("e4m3", "e4m3", LITTLE),
     MISTAKES("e5m2", "e5m2", LITTLE),
     MISTAKES("mixed", "e4m3+e5m2=f16", LITTLE),
