@@ -97,8 +97,8 @@ static bool is_name(const char *row, const char *name, size_t len) {
 bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y) {
     return gt_type_size(x->a) == gt_type_size(y->a) &&
            gt_type_size(x->b) == gt_type_size(y->b) &&
-           (gt_type_size(x->c) == gt_type_size(y->c) ||
-            (gt_dtype_is_integer_8(x) && gt_dtype_is_integer_8(y))) &&
+           gt_type_size(gt_type_without_epilogue(x->c, x->acc)) ==
+               gt_type_size(gt_type_without_epilogue(y->c, y->acc)) &&
            x->acc == y->acc && x->math == y->math &&
            gt_type_is_float(x->a) == gt_type_is_float(y->a);
 }

@@ -46,8 +46,8 @@ bool gt_dtype_is_integer_8(const struct gt_dtype *row);
 /* The type that C has without an epilogue: I32 for integer sums, `c` for sums of floats. */
 gemmtune_dtype gt_type_without_epilogue(gemmtune_dtype c, gemmtune_dtype acc);
 /* Whether products of both mixes take about the same time with one kernel: they compute in
- * the same type and arithmetic, and their types have the same sizes. C of 8-bit integers
- * may have any size. */
+ * the same type and arithmetic, and their types have the same sizes. C counts as it is
+ * without an epilogue. */
 bool gt_dtypes_alike(const struct gt_dtype *x, const struct gt_dtype *y);
 /* Mix i, NULL past the end. */
 const struct gt_dtype *gt_dtype_at(size_t i);

@@ -28,9 +28,8 @@ struct gt_epilogue_cost gt_epilogue_cost_of(const struct gt_epilogue *e, int64_t
                                             int64_t m, int64_t n) {
     struct gt_epilogue_cost cost = {.operations = 0};
     const int64_t c = bytes_of(m, n, e->type_c);
-    /* C without the epilogue: integer sums are stored as they are */
-    const int32_t plain =
-        gt_type_is_float((gemmtune_dtype)e->type_acc) ? e->type_c : e->type_acc;
+    const int32_t plain = (int32_t)gt_type_without_epilogue((gemmtune_dtype)e->type_c,
+                                                            (gemmtune_dtype)e->type_acc);
     const bool empty = m == 0 || n == 0;
     count_operations(&cost, e);
     cost.flops = gt_bytes_product(gt_bytes_product(m, n), cost.operations + cost.functions);

@@ -58,10 +58,8 @@ static void fill(void) {
 }
 
 static void multiply(const struct device *d) {
-    static const char *const matches[] = {"exact", "shape", "arch", "default"};
     /* context NULL: the one that is current */
     const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
-    gemmtune_plan_info info = {.struct_size = sizeof info};
     const float alpha = 1, beta = 0; /* beta 0: C is written and not read */
     gemmtune_problem problem;
     gemmtune_ctx *ctx;
@@ -75,9 +73,7 @@ static void multiply(const struct device *d) {
     check(gemmtune_plan_create(&plan, ctx, &problem, GEMMTUNE_MATCH_DEFAULT, 0),
           "gemmtune_plan_create");
 
-    gemmtune_plan_describe(plan, &info);
-    (void)printf("kernel  %s %s\nmatch   %s: %s\n", info.family, info.params,
-                 matches[info.match], info.why);
+    print_plan(plan);
 
     check(gemmtune_execute(plan, &alpha, pointer(d->a), pointer(d->b), &beta, pointer(d->c),
                            NULL, d->stream),

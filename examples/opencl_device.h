@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opencl_device.h - the parts that the OpenCL examples share: the first device, its memory,
- * and checks of results. A program that has an OpenCL context already needs none of it. */
+/* opencl_device.h - the parts that the OpenCL examples share: the first device and its
+ * memory. A program that has an OpenCL context already needs none of it. */
 #ifndef GEMMTUNE_EXAMPLES_OPENCL_DEVICE_H
 #define GEMMTUNE_EXAMPLES_OPENCL_DEVICE_H
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-#include "gemmtune.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "report.h"
 
 struct device {
     cl_device_id id;
@@ -22,15 +19,6 @@ static inline void check_cl(cl_int result, const char *what) {
     if (result == CL_SUCCESS)
         return;
     (void)fprintf(stderr, "%s failed: OpenCL error %d\n", what, (int)result);
-    exit(1);
-}
-
-/* Every gemmtune call returns a status; gemmtune_errmsg says the rest in one line. */
-static inline void check(gemmtune_status status, const char *what) {
-    if (status == GEMMTUNE_OK)
-        return;
-    (void)fprintf(stderr, "%s: %s: %s\n", what, gemmtune_strerror(status),
-                  gemmtune_errmsg());
     exit(1);
 }
 
@@ -67,21 +55,6 @@ static inline cl_mem upload(const struct device *d, void *from, size_t bytes) {
 static inline void download(const struct device *d, void *to, cl_mem from, size_t bytes) {
     check_cl(clEnqueueReadBuffer(d->queue, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
              "clEnqueueReadBuffer");
-}
-
-static inline void print_plan(const gemmtune_plan *plan) {
-    static const char *const matches[] = {"exact", "shape", "arch", "default"};
-    gemmtune_plan_info info = {.struct_size = sizeof info};
-    gemmtune_plan_describe(plan, &info);
-    (void)printf("kernel  %s %s\nmatch   %s: %s\n", info.family, info.params,
-                 matches[info.match], info.why);
-}
-
-/* The program's exit code. */
-static inline int print_result(double worst_error) {
-    const int right = worst_error < 1e-3;
-    (void)printf("result  largest error %g: %s\n", worst_error, right ? "right" : "WRONG");
-    return right ? 0 : 1;
 }
 
 #endif

@@ -22,7 +22,8 @@ verdict "the installed program imports the installed records" "$code"
 expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64x64 \
     --device-file "$share/gemmtune/configs/devices/h200.json" --json
 for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md \
-    share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h share/man/man1/gemmtune.1 include/gemmtune.h \
+    share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
+    share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \
     lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a; do
     [ -s "$root/opt/gt/$file" ]
     verdict "$file" $?
