@@ -459,6 +459,27 @@ bool gt_is_misfit(const struct gt_binding *b) {
            first_refusal(b->family->accept, b->family->accept_count, b) == NULL;
 }
 
+/* The greatest value of the parameter below `value`; `value` itself when there is none. */
+static int64_t next_smaller(const struct gt_param *p, int64_t value) {
+    int64_t smaller = value;
+    for (int i = 0; i < p->count; i++)
+        if (p->value[i] < value && (smaller == value || p->value[i] > smaller))
+            smaller = p->value[i];
+    return smaller;
+}
+
+bool gt_family_lower(int64_t values[GT_POINT_MAX], const struct gt_binding *b) {
+    const struct gt_family *f = b->family;
+    const struct gt_rule *rule = gt_refused(b);
+    if (rule == NULL)
+        rule = first_refusal(f->accept, f->accept_count, b);
+    if (rule == NULL || rule->lower < 0)
+        return false;
+    const int64_t before = values[rule->lower];
+    values[rule->lower] = next_smaller(&f->param[rule->lower], before);
+    return values[rule->lower] < before;
+}
+
 /* ---- shape ---- */
 
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {

@@ -247,7 +247,23 @@ gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
-/* [["expression", "why"], ...] */
+/* The index of the parameter that the node names; -1: there is no node. */
+static gt_status read_lower(int *out, const struct gt_family *f, struct gt_node n,
+                            struct gt_err *err) {
+    const char *name = "";
+    *out = -1;
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_json_string(&name, n, err);
+    const struct gt_param *p = find_param(f, name);
+    if (status == GEMMTUNE_OK && p == NULL)
+        return gt_json_fail(n, err, "the family has no such parameter");
+    if (status == GEMMTUNE_OK)
+        *out = (int)(p - f->param);
+    return status;
+}
+
+/* [["expression", "why"], ["expression", "why", "PARAMETER to lower"], ...] */
 static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_family *f,
                              struct gt_node n, enum gt_scope scope, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
@@ -256,11 +272,13 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
         const struct gt_node pair = gt_json_at(n, i);
         struct gt_rule *rule = &rules[(*count)++];
-        status = gt_read_list(pair, GT_JSON_ARRAY, 2, 2, err);
+        status = gt_read_list(pair, GT_JSON_ARRAY, 2, 3, err);
         if (status == GEMMTUNE_OK)
             status = gt_read_expr(&rule->expr, f, gt_json_at(pair, 0), scope, err);
         if (status == GEMMTUNE_OK)
             status = gt_read_text(&rule->why, gt_json_at(pair, 1), err);
+        if (status == GEMMTUNE_OK)
+            status = read_lower(&rule->lower, f, gt_json_at(pair, 2), err);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/family_inside.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -156,27 +157,46 @@ static double sum_of_part(const struct gt_learned *l, bool later, int from, int 
     return gt_learned_sum(node, at_most(count, to) - at_most(count, from), x);
 }
 
-/* The sum of the trees that make a rough forecast, or of fewer when they tell enough. */
-static double rough_sum(const struct gt_learned *l, const float *x,
-                        const struct gt_prediction *p, double too_long_ns) {
-    const double sum = sum_of_part(l, false, 0, GT_LEARNED_GLANCE, x) +
-                       sum_of_part(l, true, 0, GT_LEARNED_GLANCE_LATER, x);
+/* How many trees count, the first ones and those of later, and the share of too_long_ns up
+ * to which more of them do. */
+static const struct stage {
+    int first, later;
+    double share;
+} stages[] = {
+    {GT_LEARNED_GLANCE, GT_LEARNED_GLANCE_LATER, 1},
+    {GT_LEARNED_ROUGH, GT_LEARNED_ROUGH_LATER, 0.85},
+    {INT_MAX, INT_MAX, 0},
+};
+enum { STAGES = sizeof stages / sizeof stages[0], ROUGH_STAGES = STAGES - 1 };
+
+static bool is_too_long(const struct gt_binding *b, const struct gt_prediction *p,
+                        double sum, double share) {
     const double ns = p->ns * gt_learned_factor(sum, p->ns, p->least_ns);
-    if (too_long_ns > 0 && ns > too_long_ns)
-        return sum;
-    return sum + sum_of_part(l, false, GT_LEARNED_GLANCE, GT_LEARNED_ROUGH, x) +
-           sum_of_part(l, true, GT_LEARNED_GLANCE_LATER, GT_LEARNED_ROUGH_LATER, x);
+    return b->too_long_ns > 0 && ns > share * b->too_long_ns;
+}
+
+/* The sum of all trees, or of those that make a rough forecast; of fewer, when they find
+ * the time too long. */
+static double sum_for(const struct gt_binding *b, const float *x,
+                      const struct gt_prediction *p) {
+    const struct stage *s = stages, *end = stages + (b->few_trees ? ROUGH_STAGES : STAGES);
+    int first = 0, later = 0;
+    double sum = 0;
+    do {
+        sum += sum_of_part(b->learned, false, first, s->first, x) +
+               sum_of_part(b->learned, true, later, s->later, x);
+        first = s->first;
+        later = s->later;
+    } while (!is_too_long(b, p, sum, s->share) && ++s < end);
+    return sum;
 }
 
 void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
                         const struct gt_facts *f) {
-    const struct gt_learned *l = b->learned;
     float x[GT_LEARNED_MAX];
-    if (l == NULL)
+    if (b->learned == NULL)
         return;
     gt_learned_inputs(x, b, f, p);
-    const double sum = b->few_trees ? rough_sum(l, x, p, b->too_long_ns)
-                                    : gt_learned_sum(l->node, l->trees, x);
-    p->learned = gt_learned_factor(sum, p->ns, p->least_ns);
+    p->learned = gt_learned_factor(sum_for(b, x, p), p->ns, p->least_ns);
     p->ns *= p->learned;
 }

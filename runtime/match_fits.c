@@ -32,7 +32,6 @@ static const struct gt_fit_base *base_of(struct gt_forecasts *all,
     if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
                                           q->pointer_align, NULL) != GEMMTUNE_OK)
         return NULL;
-    all->base[i].binding.few_trees = true;
     return &all->base[all->bases++];
 }
 
@@ -45,9 +44,13 @@ bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
                       struct gt_err *why) {
     const struct gt_query *q = &all->lookup->query;
     const struct gt_fit_base *base = base_of(all, o->family);
+    bool fits;
     all->fit.binding.family = NULL;
     if (base == NULL)
-        return gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why);
-    return gt_fit_end(&all->fit, base, q->device, o->values, why) == GEMMTUNE_OK &&
-           has_room(&all->fit, q, why);
+        fits = gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why);
+    else
+        fits = gt_fit_end(&all->fit, base, q->device, o->values, why) == GEMMTUNE_OK &&
+               has_room(&all->fit, q, why);
+    all->fit.binding.few_trees = all->is_rough;
+    return fits;
 }

@@ -8,8 +8,8 @@
  *
  * match_lessons.c finds the error. Where trees correct the prediction (learned.h), the
  * error is 1: there all options are forecast with the first trees, hopeless ones with
- * fewer, and then the best ones with all. match_options.c says which kernels get a
- * forecast, and what a forecast costs.
+ * fewer, and then the best ones, and points beside them, with all. match_options.c says
+ * which kernels get a forecast, and what a forecast costs.
  */
 #include "runtime/match_inside.h"
 
@@ -27,10 +27,12 @@ static bool is_last_resort(const struct gt_forecast *o) {
                              (o->from == NULL && o->family->rung_count > 0));
 }
 
-/* Best first. */
+/* Best first; rough forecasts follow those that are settled. */
 static int by_cost(const void *a, const void *b) {
     const struct gt_forecast *x = a, *y = b;
-    int o = is_last_resort(x) - is_last_resort(y);
+    int o = y->is_settled - x->is_settled;
+    if (o == 0)
+        o = is_last_resort(x) - is_last_resort(y);
     if (o == 0)
         o = gt_compare(x->cost, y->cost);
     if (o == 0)
@@ -38,26 +40,27 @@ static int by_cost(const void *a, const void *b) {
     return o != 0 ? o : gt_compare((double)x->start, (double)y->start);
 }
 
-static void sort(struct gt_forecasts *all, int count) {
-    qsort(all->item, (size_t)count, sizeof *all->item, by_cost);
+static void sort(struct gt_forecasts *all) {
+    qsort(all->item, (size_t)all->count, sizeof *all->item, by_cost);
 }
 
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts) {
     all->count = 0;
     all->bases = 0;
+    all->is_rough = true;
     all->least_ns = 0;
     all->last.line[0] = '\0';
     gt_forecasts_learn(all, near, count);
     gt_forecasts_offer_records(all);
     if (starts || all->count > 0)
         gt_forecasts_offer_starts(all);
-    sort(all, all->count);
+    sort(all);
     gt_forecasts_offer_splits(all);
-    sort(all, all->count);
+    sort(all);
     gt_forecasts_offer_beside(all);
-    sort(all, all->count);
-    const int settled = all->count < SETTLED ? all->count : SETTLED;
-    gt_forecasts_settle(all, settled);
-    sort(all, settled);
+    sort(all);
+    gt_forecasts_settle(all, all->count < SETTLED ? all->count : SETTLED);
+    gt_forecasts_offer_beside_settled(all);
+    sort(all);
 }

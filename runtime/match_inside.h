@@ -130,6 +130,7 @@ struct gt_forecast {
     int kind;        /* of the lessons about its point before it was changed; -1: none */
     bool asks_model; /* the model forecasts it; else the record's rate of operations does */
     bool has_trees;  /* trees correct that forecast (learned.h) */
+    bool is_settled; /* the forecast is by all trees, if it is not too long to be chosen */
     double doubt;    /* how uncertain the forecast is, in natural logarithms */
     double ns;       /* the forecast */
     double cost;     /* log(ns) and the part of the doubt that counts */
@@ -149,7 +150,8 @@ struct gt_lesson {
 struct gt_forecasts {
     const struct gt_lookup *lookup;
     int count, lessons;
-    double least_ns; /* the least rough forecast with trees; 0: there is none yet */
+    bool is_rough;   /* few trees correct new forecasts; else all do */
+    double least_ns; /* the least forecast of that kind; 0: there is none yet */
     struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
     const struct gt_family
@@ -187,7 +189,7 @@ void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
 /* Replaces the rough forecasts of the first `count` options by full ones, where there are
- * trees. After that they are no longer in order. */
+ * trees, and makes new forecasts in full. After that they are no longer in order. */
 void gt_forecasts_settle(struct gt_forecasts *all, int count);
 /* Adds the option as item `best`, if it may run. When there is such an item already, the
  * cheaper one of the two stays. */
@@ -197,8 +199,11 @@ void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast 
 /* ---- beside (match_beside.c) --------------------------------------------------------- */
 
 /* Adds points that differ from the cheapest options, which stand first, in a few
- * parameters. */
+ * parameters: beside the best of each family, and beside the best ones. */
 void gt_forecasts_offer_beside(struct gt_forecasts *all);
+void gt_forecasts_offer_beside_settled(struct gt_forecasts *all);
+/* Whether an option is this point already. */
+bool gt_forecasts_has(const struct gt_forecasts *all, const struct gt_forecast *o);
 
 /* ---- in words (match_words.c) -------------------------------------------------------- */
 

@@ -4,8 +4,10 @@
  * cost. They are
  *
  *     the points of near records, and the families' starts and default points
- *     points that may not run as they are, with other values of the parameters that the
- *         family lists as "adapt": mostly the width of copies, when rows are not aligned
+ *     points that may not run as they are, with smaller values of the parameters that the
+ *         refusing rules name: tiles that are larger than the matrices
+ *     the same with other values of the parameters that the family lists as "adapt": mostly
+ *         the width of copies, when rows are not aligned
  *     starts that leave units idle in a batch, with as many parts of k as fill the device
  *     the cheapest of these with other splits of k
  *
@@ -37,9 +39,10 @@ static const double beside_trees = 0.25;
 /* cost_distance where the model has no prediction */
 static const double cost_unpredicted = 0.9;
 /* An option that the trees of a glance (learned.h) find so many times as long as the best
- * rough forecast so far gets no more trees. The trees after them made few forecasts shorter
- * by a third. */
-static const double too_long = 2;
+ * forecast so far gets no more trees. The trees after them made few forecasts shorter by a
+ * third. Points beside settled options are many, and alike: 1.05 lost half of what such
+ * walks gain. */
+static const double too_long = 2, too_long_settled = 1.3;
 
 /* ---- the point of an option ---------------------------------------------------------- */
 
@@ -86,7 +89,8 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
 /* The forecast of the option that was fitted last; 0: there is none. */
 static double ns_by_model(struct gt_forecasts *all, const struct gt_forecast *o) {
     struct gt_prediction p;
-    all->fit.binding.too_long_ns = too_long * all->least_ns;
+    all->fit.binding.too_long_ns =
+        (all->is_rough ? too_long : too_long_settled) * all->least_ns;
     return o->asks_model && gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
                ? p.ns * gt_forecast_error(all, o, &p)
                : 0;
@@ -96,18 +100,29 @@ static double cost_of(const struct gt_forecast *o) {
     return log(o->ns) + (o->has_trees ? beside_trees : 1) * o->doubt;
 }
 
+/* Forecasts the option again. */
+static void renew(struct gt_forecasts *all, struct gt_forecast *o) {
+    if (!o->has_trees || !gt_forecasts_fit(all, o, NULL))
+        return;
+    const double ns = ns_by_model(all, o);
+    if (ns <= 0)
+        return;
+    o->ns = fmax(ns, 1);
+    o->cost = cost_of(o);
+}
+
 void gt_forecasts_settle(struct gt_forecasts *all, int count) {
+    double least_ns = 0;
+    all->is_rough = false;
+    all->least_ns = 0;
     for (int i = 0; i < count; i++) {
         struct gt_forecast *o = &all->item[i];
-        if (!o->has_trees || !gt_forecasts_fit(all, o, NULL))
-            continue;
-        all->fit.binding.few_trees = false;
-        const double ns = ns_by_model(all, o);
-        if (ns <= 0)
-            continue;
-        o->ns = fmax(ns, 1);
-        o->cost = cost_of(o);
+        renew(all, o);
+        o->is_settled = true;
+        if (o->has_trees && (least_ns == 0 || o->ns < least_ns))
+            least_ns = o->ns;
     }
+    all->least_ns = least_ns;
 }
 
 /* Adds the option if its values may run, and it has a forecast. `why` (may be NULL) gets
@@ -125,6 +140,7 @@ static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
     new->asks_model = ns > 0;
     new->has_trees = ns > 0 && all->fit.binding.learned != NULL;
+    new->is_settled = !all->is_rough;
     if (new->has_trees && (all->least_ns == 0 || new->ns < all->least_ns))
         all->least_ns = new->ns;
     new->doubt = ns > 0 ? o->doubt : cost_unpredicted * o->from->distance;
@@ -150,9 +166,28 @@ static int split_of(const struct gt_family *f) {
     return i;
 }
 
+bool gt_forecasts_has(const struct gt_forecasts *all, const struct gt_forecast *o) {
+    for (int i = 0; i < all->count; i++)
+        if (all->item[i].family == o->family &&
+            memcmp(all->item[i].values, o->values, sizeof o->values) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the option, which was refused last, with smaller values of the parameters that the
+ * refusing rules name, if there is no such option yet. False when that does not help. */
+static bool add_lowered(struct gt_forecasts *all, struct gt_forecast o) {
+    o.doubt += cost_adapt;
+    while (all->fit.binding.family != NULL && gt_family_lower(o.values, &all->fit.binding))
+        if (gt_forecasts_has(all, &o) || add_option(all, &o, NULL))
+            return true;
+    return false;
+}
+
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
                              int best) {
-    (void)add_option(all, o, NULL);
+    if (!add_option(all, o, NULL))
+        (void)add_lowered(all, *o);
     if (all->count > best + 1 && all->item[best + 1].cost < all->item[best].cost)
         all->item[best] = all->item[best + 1];
     all->count = all->count > best ? best + 1 : best;
@@ -167,12 +202,14 @@ static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
         gt_forecasts_offer_best(all, &o, best);
 }
 
-/* Adds the option. When it may not run, adds it with k in one piece; when it is a
- * misfit and `adapts` is set, adapted. False when it may not run as it is. */
+/* Adds the option. When it may not run, adds it with smaller values or with k in one piece;
+ * when it is a misfit and `adapts` is set, adapted. False when it may not run as it is. */
 static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
     const int split = split_of(o.family);
     const bool runs = add_option(all, &o, all->count == 0 ? &all->last : NULL);
     bool misfit = !runs && is_misfit(all);
+    if (!runs && !misfit && o.asks_model && add_lowered(all, o))
+        return false;
     if (!runs && !misfit && split >= 0 && o.values[split] != 1 && o.asks_model) {
         o.values[split] = 1;
         o.doubt += cost_split;

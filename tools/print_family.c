@@ -205,7 +205,7 @@ static void print_rules(struct gt_printer *to, const char *key, const struct gt_
     (void)fprintf(to->data, ".%s_count = %d,\n", key, count);
     for (int i = 0; i < count; i++) {
         print_at(to, key, i);
-        (void)fputs("{.why = ", to->data);
+        (void)fprintf(to->data, "{.lower = %d, .why = ", rule[i].lower);
         print_text(to, rule[i].why);
         (void)fputs(", .expr = ", to->data);
         print_expr(to, rule[i].expr);

@@ -235,7 +235,8 @@ static void test_a_rough_forecast(void **state) {
     assert_true(fabs(first + later - all) > 1e-4);
 }
 
-/* One that is seen to be too long takes fewer trees; a forecast in full takes all. */
+/* One that is seen to be too long takes fewer trees: those of a glance, or those of a rough
+ * forecast, when these find it longer than 0.85 of that. */
 static void test_a_glance(void **state) {
     float x[GT_LEARNED_MAX];
     struct gt_binding b;
@@ -247,10 +248,14 @@ static void test_a_glance(void **state) {
     const double factor = gt_learned_factor(sum, plain.ns, plain.least_ns);
     const double seen_ns = plain.ns * factor;
     const double rough = factor_of(&b, true, 0), full = factor_of(&b, false, 0);
-    assert_true(fabs(rough - factor) > 1e-4);
+    const double rough_ns = plain.ns * rough;
+    assert_true(fabs(rough - factor) > 1e-4 && fabs(rough - full) > 1e-4);
     assert_near(factor_of(&b, true, 0.999 * seen_ns), factor);
     assert_near(factor_of(&b, true, 1.001 * seen_ns), rough);
-    assert_near(factor_of(&b, false, 0.5 * seen_ns), full);
+    assert_near(factor_of(&b, false, 0.999 * seen_ns), factor);
+    assert_true(0.999 * rough_ns / 0.85 > seen_ns);
+    assert_near(factor_of(&b, false, 0.999 * rough_ns / 0.85), rough);
+    assert_near(factor_of(&b, false, 1.001 * rough_ns / 0.85), full);
 }
 
 /* Only later trees know points of `skinny` without slabs, so a rough forecast that left

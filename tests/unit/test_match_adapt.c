@@ -69,8 +69,8 @@ static void test_odd_rows(void **state) {
 static void test_one_odd_operand(void **state) {
     const struct gt_known known[] = {
         known_of("f32-nn-1024x1024x1024", "multistage",
-                 "BM=64 BN=64 BK=32 TM=8 TN=8 STAGES=3 SLICES=2 SPLIT=1 CLUSTER=0 STREAM=0 "
-                 "VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=8",
+                 "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=3 SLICES=1 SPLIT=2 CLUSTER=1 "
+                 "STREAM=0 VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=1",
                  50000)};
     (void)state;
     const struct gt_choice c = ask("f32-nn-1024x1024x1023", known, 1);
@@ -218,6 +218,24 @@ static void test_small_batches(void **state) {
     }
 }
 
+/* Tiles of `tailored` that no start has for a batch of these sizes come from starts whose
+ * tiles are larger. */
+static void test_batches_of_other_sizes(void **state) {
+    static const char problem[] = "f16-nn-28x3015x283,batch=429";
+    const struct gt_family *tailored = gt_families_find(families, "tailored");
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
+    for (int i = 0; i < tailored->start_count; i++) {
+        struct gt_fit fit;
+        struct gt_point start;
+        gt_family_start(tailored, i, &start);
+        assert_int_not_equal(gt_fit_point(&fit, tailored, &h200, &p, &start, NULL),
+                             GEMMTUNE_OK);
+    }
+    assert_ptr_equal(ask(problem, NULL, 0).family, tailored);
+}
+
 /* Batches with few tiles and long sums get parts of k without tuning, though no start that
  * serves them has as many, and k in one piece makes every start look slow. */
 static void test_deep_batches(void **state) {
@@ -244,6 +262,7 @@ int main(void) {
         cmocka_unit_test(test_ladder_is_last),
         cmocka_unit_test(test_trees_know_the_ladder),
         cmocka_unit_test(test_small_batches),
+        cmocka_unit_test(test_batches_of_other_sizes),
         cmocka_unit_test(test_deep_batches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

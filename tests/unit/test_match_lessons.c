@@ -230,42 +230,51 @@ static void test_a_time_beside_trees(void **state) {
     }
 }
 
-/* All options are forecast by a few trees, those that are far behind by fewer, and then the
- * best ones by all. */
+/* The forecast of the option by few trees or all. */
+static double forecast_by(const struct gt_forecast *o, bool few, double too_long_ns) {
+    struct gt_prediction p;
+    assert_true(gt_forecasts_fit(&all, o, NULL));
+    all.fit.binding.few_trees = few;
+    all.fit.binding.too_long_ns = too_long_ns;
+    assert_true(gt_model_predict_fit(&p, &all.fit, &h200));
+    return p.ns;
+}
+
+/* All options are forecast by a few trees, those that are far behind by fewer. Then the
+ * best ones and points beside them are forecast by all, and stand first. */
 static void test_forecasts_in_full(void **state) {
-    enum { FULL = 12 };
+    enum { SETTLED = 12 };
     const gemmtune_problem p = problem_of("f32-nn-1000x800x600");
     const struct gt_known known = known_of("f32-nn-1024x768x512", "multistage", TILE, 1e5);
     const struct gt_snapshot s = {.families = families, .known = &known, .count = 1};
     const struct gt_lookup l = {.query = query_of(&s, &p), .model_device = h200};
     struct gt_near near;
-    int differ = 0, glances = 0;
+    int differ = 0, glances = 0, settled = 0;
     (void)state;
     assert_true(gt_near_classify(&near, &l, &known));
     all.lookup = &l;
     gt_forecasts_make(&all, &near, 1, true);
-    assert_true(all.count > FULL);
+    assert_true(all.count > SETTLED);
     assert_true(all.least_ns > 0);
     for (int i = 0; i < all.count; i++) {
         const struct gt_forecast *o = &all.item[i];
-        struct gt_prediction full, rough, glance;
-        assert_true(gt_forecasts_fit(&all, o, NULL));
-        assert_true(gt_model_predict_fit(&rough, &all.fit, &h200));
-        all.fit.binding.too_long_ns = 1;
-        assert_true(gt_model_predict_fit(&glance, &all.fit, &h200));
-        all.fit.binding.few_trees = false;
-        assert_true(gt_model_predict_fit(&full, &all.fit, &h200));
-        if (i < FULL)
-            assert_true(fabs(o->ns / full.ns - 1) < 1e-9);
-        else if (fabs(o->ns / rough.ns - 1) >= 1e-9) {
-            assert_true(fabs(o->ns / glance.ns - 1) < 1e-9);
+        const double full = forecast_by(o, false, 0), rough = forecast_by(o, true, 0),
+                     glance = forecast_by(o, true, 1);
+        if (o->is_settled) {
+            assert_int_equal(settled++, i);
+            assert_true(o->ns >= all.least_ns);
+            assert_true(fabs(o->ns / full - 1) < 1e-9 || o->ns > 1.1 * all.least_ns);
+        } else if (fabs(o->ns / rough - 1) >= 1e-9) {
+            assert_true(fabs(o->ns / glance - 1) < 1e-9);
             assert_true(o->ns > 2 * all.least_ns);
             glances++;
         }
-        differ += fabs(full.ns / rough.ns - 1) > 1e-3;
-        if (i > 0 && i < FULL)
+        differ += fabs(full / rough - 1) > 1e-3;
+        if (i > 0 && o->is_settled)
             assert_true(all.item[i - 1].cost <= o->cost);
     }
+    assert_true(settled > SETTLED);
+    assert_true(all.item[0].ns < 1.1 * all.least_ns);
     assert_true(differ > all.count / 2);
     assert_true(glances > all.count / 4);
 }
