@@ -475,9 +475,14 @@ bool gt_family_lower(int64_t values[GT_POINT_MAX], const struct gt_binding *b) {
         rule = first_refusal(f->accept, f->accept_count, b);
     if (rule == NULL || rule->lower < 0)
         return false;
-    const int64_t before = values[rule->lower];
-    values[rule->lower] = next_smaller(&f->param[rule->lower], before);
-    return values[rule->lower] < before;
+    const struct gt_param *p = &f->param[rule->lower];
+    const int64_t smaller = next_smaller(p, b->value[p->slot]);
+    if (smaller == b->value[p->slot])
+        return false;
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = b->value[f->param[i].slot];
+    values[rule->lower] = smaller;
+    return true;
 }
 
 /* ---- shape ---- */

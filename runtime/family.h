@@ -284,8 +284,8 @@ struct gt_binding {
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
     const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
     bool few_trees; /* only the trees of a rough forecast correct; else all do */
-    /* A forecast that the trees of a glance (learned.h) find longer than this gets no more
-     * of them; 0: each gets all. */
+    /* A forecast that the trees of a glance (learned.h) find longer than this, or those of
+     * a rough one not much shorter, gets no more trees; 0: no forecast is too long. */
     double too_long_ns;
     int64_t value[GT_SYMBOLS_MAX];
 };
@@ -348,8 +348,9 @@ const char *gt_not_accepted(const struct gt_binding *b);
 /* Whether the shape of the problem is accepted, and the point is refused all the same: by
  * the alignment of its rows, or by a require rule, as a copy of four f64 is. */
 bool gt_is_misfit(const struct gt_binding *b);
-/* Gives the parameter that the refusing rule names its next smaller value. False when no
- * rule refuses, it names none, or there is no smaller value. */
+/* The bound point's values, of which the parameter that the refusing rule names gets its
+ * next smaller one. False, and nothing is written, when no rule refuses, when it names
+ * none, or when there is no smaller value. */
 bool gt_family_lower(int64_t values[GT_POINT_MAX], const struct gt_binding *b);
 /* Alignment in bytes that the pointers and rows of A (0), B (1) or C (2) must have. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);

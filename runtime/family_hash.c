@@ -4,7 +4,7 @@
  * space, and nothing that only people read. Left out are
  *   - comments, blank space and line ends in sources and parts,
  *   - blank space in space.json, its "about", and the clauses that explain its rules,
- *   - its "adapt", which only lookups read,
+ *   - its "adapt" and the parameters that rules name, which only lookups read,
  *   - its "shape", which only the model reads, but for "tile_m": slots of rows are so high.
  * So a comment may be reworded, or a forecast mended: stored results stay current.
  */

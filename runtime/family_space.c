@@ -270,15 +270,15 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
         return GEMMTUNE_OK;
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_RULES_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
-        const struct gt_node pair = gt_json_at(n, i);
+        const struct gt_node entry = gt_json_at(n, i);
         struct gt_rule *rule = &rules[(*count)++];
-        status = gt_read_list(pair, GT_JSON_ARRAY, 2, 3, err);
+        status = gt_read_list(entry, GT_JSON_ARRAY, 2, 3, err);
         if (status == GEMMTUNE_OK)
-            status = gt_read_expr(&rule->expr, f, gt_json_at(pair, 0), scope, err);
+            status = gt_read_expr(&rule->expr, f, gt_json_at(entry, 0), scope, err);
         if (status == GEMMTUNE_OK)
-            status = gt_read_text(&rule->why, gt_json_at(pair, 1), err);
+            status = gt_read_text(&rule->why, gt_json_at(entry, 1), err);
         if (status == GEMMTUNE_OK)
-            status = read_lower(&rule->lower, f, gt_json_at(pair, 2), err);
+            status = read_lower(&rule->lower, f, gt_json_at(entry, 2), err);
     }
     return status;
 }

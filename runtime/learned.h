@@ -65,7 +65,7 @@ enum {
      * that were learned later. In the order of learning each one corrects less. */
     GT_LEARNED_ROUGH = 100,
     GT_LEARNED_ROUGH_LATER = 50,
-    /* Of these, trees by which a forecast may be seen to be too long. */
+    /* Of these, trees by which a forecast is seen to be much too long. */
     GT_LEARNED_GLANCE = 16,
     GT_LEARNED_GLANCE_LATER = 8
 };

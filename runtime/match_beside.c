@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match_beside.c - points that nobody measured, beside the cheapest options. A walk begins
- * at an option. Each step changes the one parameter that lowers the cost the most, and adds
- * the doubt of a step, until no change pays, or until it comes to an option that is there
- * already. So a tile, a split or a width of copies that was right for another problem comes
- * to fit this one.
+ * at an option. Each step changes the one parameter that lowers the cost the most, and
+ * those that rules lower then. It adds the doubt of a step. The walk ends when no change
+ * pays. So a tile, a split or a width of copies that was right for another problem comes to
+ * fit this one.
  *
  * Rough walks begin at the best option of each of a few families, so that each family is
  * compared at a point that suits the problem. Where trees correct forecasts, others follow
@@ -16,7 +16,8 @@
 
 enum {
     WALKS_MAX = 4, /* rough walks, from the cheapest option of as many families */
-    STEPS_MAX = 4  /* steps of a walk */
+    STEPS_MAX = 4, /* steps of a walk */
+    TRIES = 16     /* places of a table that are tried for a hash */
 };
 
 /* The cost of a step, in natural logarithms. */
@@ -30,17 +31,39 @@ static bool is_first_of_family(const struct gt_forecasts *all, int i) {
     return all->item[i].asks_model;
 }
 
-/* Whether the last option is one of those before it. */
-static bool is_known(struct gt_forecasts *all) {
-    all->count--;
-    const bool is = gt_forecasts_has(all, &all->item[all->count]);
-    all->count++;
-    return is;
+/* ---- points that walks by all trees came by ------------------------------------------ */
+
+static uint64_t hash_of(const struct gt_forecast *o) {
+    uint64_t hash;
+    memcpy(&hash, o->family->hash, sizeof hash);
+    for (int i = 0; i < o->family->param_count; i++) {
+        hash = (hash ^ (uint64_t)o->values[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash != 0 ? hash : 1;
 }
 
-/* Adds the cheapest option that differs from `o` in one parameter, if it is cheaper, and
- * new. There must be room for two: the cheapest one, and the one that is compared with
- * it. */
+/* Whether they came by the option's point; from now on they did. When the table has no
+ * place for it, it is asked about once more, which costs time alone. */
+static bool was_seen(struct gt_forecasts *all, const struct gt_forecast *o) {
+    const uint64_t hash = hash_of(o);
+    for (uint64_t i = 0; i < TRIES; i++) {
+        uint64_t *place = &all->seen[(hash + i) % GT_SEEN_MAX];
+        if (*place == hash)
+            return true;
+        if (*place == 0) {
+            *place = hash;
+            return false;
+        }
+    }
+    return false;
+}
+
+/* ---- walks --------------------------------------------------------------------------- */
+
+/* Adds the cheapest option that differs from `o` in one parameter, and in those that rules
+ * lower then, if it is cheaper. There must be room for two: the cheapest one, and the one
+ * that is compared with it. */
 static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
     const struct gt_family *f = o->family;
     const int best = all->count;
@@ -49,12 +72,12 @@ static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
     for (int i = 0; i < f->param_count && best + 1 < GT_FORECASTS_MAX; i++) {
         for (int j = 0; j < f->param[i].count; j++) {
             next.values[i] = f->param[i].value[j];
-            if (next.values[i] != o->values[i])
+            if (next.values[i] != o->values[i] && (all->is_rough || !was_seen(all, &next)))
                 gt_forecasts_offer_best(all, &next, best);
         }
         next.values[i] = o->values[i];
     }
-    if (all->count > best && all->item[best].cost < o->cost && !is_known(all))
+    if (all->count > best && all->item[best].cost < o->cost)
         return true;
     all->count = best;
     return false;
@@ -77,9 +100,11 @@ void gt_forecasts_offer_beside(struct gt_forecasts *all) {
     }
 }
 
-void gt_forecasts_offer_beside_settled(struct gt_forecasts *all) {
-    const int count = all->count;
-    for (int i = 0; i < count && all->item[i].is_settled; i++)
+void gt_forecasts_offer_beside_settled(struct gt_forecasts *all, int settled) {
+    memset(all->seen, 0, sizeof all->seen);
+    for (int i = 0; i < settled; i++)
+        (void)was_seen(all, &all->item[i]);
+    for (int i = 0; i < settled; i++)
         if (all->item[i].has_trees)
             walk(all, i);
 }

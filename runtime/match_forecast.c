@@ -60,7 +60,8 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
     sort(all);
     gt_forecasts_offer_beside(all);
     sort(all);
-    gt_forecasts_settle(all, all->count < SETTLED ? all->count : SETTLED);
-    gt_forecasts_offer_beside_settled(all);
+    const int settled = all->count < SETTLED ? all->count : SETTLED;
+    gt_forecasts_settle(all, settled);
+    gt_forecasts_offer_beside_settled(all, settled);
     sort(all);
 }

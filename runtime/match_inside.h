@@ -117,11 +117,11 @@ bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f
 
 /* ---- forecasts (match_forecast.c) ---------------------------------------------------- */
 
-enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32 };
+enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32, GT_SEEN_MAX = 8192 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
  * some parameters. All are forecast roughly (gt_binding.few_trees), and then the best ones
- * in full. */
+ * by all trees. Points beside these are forecast by all trees at once. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;
@@ -130,7 +130,8 @@ struct gt_forecast {
     int kind;        /* of the lessons about its point before it was changed; -1: none */
     bool asks_model; /* the model forecasts it; else the record's rate of operations does */
     bool has_trees;  /* trees correct that forecast (learned.h) */
-    bool is_settled; /* the forecast is by all trees, if it is not too long to be chosen */
+    bool is_settled; /* not rough: all trees, if there are any, made the forecast, unless
+                      * fewer saw that it is too long */
     double doubt;    /* how uncertain the forecast is, in natural logarithms */
     double ns;       /* the forecast */
     double cost;     /* log(ns) and the part of the doubt that counts */
@@ -151,14 +152,15 @@ struct gt_forecasts {
     const struct gt_lookup *lookup;
     int count, lessons;
     bool is_rough;   /* few trees correct new forecasts; else all do */
-    double least_ns; /* the least forecast of that kind; 0: there is none yet */
+    double least_ns; /* the least forecast of that kind with trees; 0: there is none yet */
     struct gt_forecast item[GT_FORECASTS_MAX];
     struct gt_lesson lesson[GT_NEAR_MAX];
     const struct gt_family
         *taught[GT_NEAR_MAX];              /* family of a lesson; NULL: none to learn */
     struct gt_fit_base base[GT_BASES_MAX]; /* of the families that were asked about */
     int bases;
-    struct gt_fit fit;  /* of the point that was asked about last */
+    uint64_t seen[GT_SEEN_MAX]; /* of match_beside.c: hashes of points; 0: a free place */
+    struct gt_fit fit;          /* of the point that was asked about last */
     struct gt_err last; /* why the last point may not run; used when there is no item */
 };
 
@@ -188,22 +190,22 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
-/* Replaces the rough forecasts of the first `count` options by full ones, where there are
- * trees, and makes new forecasts in full. After that they are no longer in order. */
+/* Replaces the rough forecasts of the first `count` options by those of all trees, where
+ * there are trees. After that they are no longer in order, and options that are added get
+ * forecasts by all trees. */
 void gt_forecasts_settle(struct gt_forecasts *all, int count);
-/* Adds the option as item `best`, if it may run. When there is such an item already, the
- * cheaper one of the two stays. */
+/* Adds the option as item `best`, if it may run, if need be with smaller values. When there
+ * is such an item already, the cheaper one of the two stays. */
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
                              int best);
 
 /* ---- beside (match_beside.c) --------------------------------------------------------- */
 
-/* Adds points that differ from the cheapest options, which stand first, in a few
- * parameters: beside the best of each family, and beside the best ones. */
+/* Adds points that differ in a few parameters from the cheapest options of a few families.
+ * Options must be in order. */
 void gt_forecasts_offer_beside(struct gt_forecasts *all);
-void gt_forecasts_offer_beside_settled(struct gt_forecasts *all);
-/* Whether an option is this point already. */
-bool gt_forecasts_has(const struct gt_forecasts *all, const struct gt_forecast *o);
+/* Adds such points beside each of the first `settled` options that has trees. */
+void gt_forecasts_offer_beside_settled(struct gt_forecasts *all, int settled);
 
 /* ---- in words (match_words.c) -------------------------------------------------------- */
 

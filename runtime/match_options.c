@@ -166,7 +166,7 @@ static int split_of(const struct gt_family *f) {
     return i;
 }
 
-bool gt_forecasts_has(const struct gt_forecasts *all, const struct gt_forecast *o) {
+static bool is_offered(const struct gt_forecasts *all, const struct gt_forecast *o) {
     for (int i = 0; i < all->count; i++)
         if (all->item[i].family == o->family &&
             memcmp(all->item[i].values, o->values, sizeof o->values) == 0)
@@ -174,20 +174,25 @@ bool gt_forecasts_has(const struct gt_forecasts *all, const struct gt_forecast *
     return false;
 }
 
-/* Adds the option, which was refused last, with smaller values of the parameters that the
- * refusing rules name, if there is no such option yet. False when that does not help. */
-static bool add_lowered(struct gt_forecasts *all, struct gt_forecast o) {
-    o.doubt += cost_adapt;
-    while (all->fit.binding.family != NULL && gt_family_lower(o.values, &all->fit.binding))
-        if (gt_forecasts_has(all, &o) || add_option(all, &o, NULL))
+/* Gives the option, which was refused last, smaller values of the parameters that the
+ * refusing rules name, and adds it if it may run then and is not there yet. False when it
+ * may not run: all->fit knows why. */
+static bool add_lowered(struct gt_forecasts *all, struct gt_forecast *o) {
+    const double doubt = o->doubt + cost_adapt;
+    while (all->fit.binding.family != NULL &&
+           gt_family_lower(o->values, &all->fit.binding)) {
+        o->doubt = doubt;
+        if (is_offered(all, o) || add_option(all, o, NULL))
             return true;
+    }
     return false;
 }
 
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
                              int best) {
+    struct gt_forecast lower = *o;
     if (!add_option(all, o, NULL))
-        (void)add_lowered(all, *o);
+        (void)add_lowered(all, &lower);
     if (all->count > best + 1 && all->item[best + 1].cost < all->item[best].cost)
         all->item[best] = all->item[best + 1];
     all->count = all->count > best ? best + 1 : best;
@@ -202,22 +207,27 @@ static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
         gt_forecasts_offer_best(all, &o, best);
 }
 
-/* Adds the option. When it may not run, adds it with smaller values or with k in one piece;
- * when it is a misfit and `adapts` is set, adapted. False when it may not run as it is. */
+/* Adds the option. When it may not run, adds it with smaller values, or with k in one
+ * piece; when it is a misfit then and `adapts` is set, adapted. False when it may not run
+ * as it is. */
 static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
     const int split = split_of(o.family);
-    const bool runs = add_option(all, &o, all->count == 0 ? &all->last : NULL);
-    bool misfit = !runs && is_misfit(all);
-    if (!runs && !misfit && o.asks_model && add_lowered(all, o))
+    if (add_option(all, &o, all->count == 0 ? &all->last : NULL))
+        return true;
+    struct gt_forecast lower = o;
+    if (!o.asks_model || add_lowered(all, &lower))
         return false;
-    if (!runs && !misfit && split >= 0 && o.values[split] != 1 && o.asks_model) {
+    bool misfit = is_misfit(all);
+    if (misfit) {
+        o = lower;
+    } else if (split >= 0 && o.values[split] != 1) {
         o.values[split] = 1;
         o.doubt += cost_split;
         misfit = !add_option(all, &o, NULL) && is_misfit(all);
     }
-    if (misfit && adapts && o.asks_model && o.family->adapt_count > 0)
+    if (misfit && adapts && o.family->adapt_count > 0)
         add_adapted(all, o);
-    return runs;
+    return false;
 }
 
 /* ---- other splits of k --------------------------------------------------------------- */

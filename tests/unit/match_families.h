@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_families.h - three small families from a folder, and a device they serve: shared by
+/* match_families.h - four small families from a folder, and a device they serve: shared by
  * test_match.c and test_known.c, whose groups begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_MATCH_FAMILIES_H
 #define GT_TESTS_UNIT_MATCH_FAMILIES_H
@@ -61,6 +61,23 @@ static const char deep[] =
     "0\"},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
 
+/* One whose rules say what to lower. BM is not in order, and the model sees no
+ * difference. */
+static const char shrinks[] =
+    "{\"format\": 1, \"family\": \"shrinks\", \"about\": \"\", \"rank\": 9,"
+    "\"source\": {\"cuda\": \"x\"}, \"entry\": \"gemm\", \"dtypes\": [\"i8\"],"
+    "\"layouts\": [\"nn\", \"nt\"],"
+    "\"params\": {\"V\": [1, 4], \"BM\": [128, 32, 64]},"
+    "\"default\": {\"V\": 4, \"BM\": 128}, \"adapt\": [\"V\"],"
+    "\"require\": [[\"TB == 0 || BM <= 64\", \"too high for B\", \"BM\"]],"
+    "\"accept\": [[\"BM <= M\", \"higher than C\", \"BM\"],"
+    "[\"N >= 8\", \"too thin\"]],"
+    "\"align\": [\"V\", \"1\", \"4\"],"
+    "\"launch\": {\"block\": [\"128\", \"1\", \"1\"], \"grid\": [\"cdiv(M, BM)\","
+    "\"cdiv(N, 32)\", \"1\"]}, \"shape\": {\"tile_m\": \"64\", \"tile_n\": \"32\","
+    "\"tile_k\": \"16\", \"loads\": \"64\"},"
+    "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\"]}";
+
 static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
                                       .name = "Card A",
                                       .arch = "sm_90",
@@ -114,7 +131,8 @@ static int setup(void **state) {
     (void)snprintf(folder, sizeof folder, "%s/gt-families-XXXXXX",
                    tmp != NULL ? tmp : "/tmp");
     if (mkdtemp(folder) == NULL || make_family("choosy", choosy) ||
-        make_family("plain", plain) || make_family("deep", deep))
+        make_family("plain", plain) || make_family("deep", deep) ||
+        make_family("shrinks", shrinks))
         return 1;
     if (gt_families_create(&families, &err) != GEMMTUNE_OK)
         return 1;
@@ -127,6 +145,7 @@ static int teardown(void **state) {
     remove_family("choosy");
     remove_family("plain");
     remove_family("deep");
+    remove_family("shrinks");
     (void)rmdir(folder);
     return 0;
 }

@@ -86,11 +86,21 @@ static void print_params(const struct gt_family *f) {
                gt_expr_text(f->derive[i].expr));
 }
 
-static void print_rules(const char *title, const struct gt_rule *rule, int count) {
+/* The parameter that a lookup lowers when the rule refuses; NULL: none. */
+static const char *lowers(const struct gt_family *f, const struct gt_rule *rule) {
+    return rule->lower >= 0 ? f->param[rule->lower].name : NULL;
+}
+
+static void print_rules(const char *title, const struct gt_family *f,
+                        const struct gt_rule *rule, int count) {
     if (count > 0)
         printf("\n%s\n", title);
-    for (int i = 0; i < count; i++)
-        printf("  %s\n      %s\n", gt_expr_text(rule[i].expr), rule[i].why);
+    for (int i = 0; i < count; i++) {
+        printf("  %s\n      %s", gt_expr_text(rule[i].expr), rule[i].why);
+        if (lowers(f, &rule[i]) != NULL)
+            printf("; a lookup lowers %s", lowers(f, &rule[i]));
+        (void)fputc('\n', stdout);
+    }
 }
 
 static void json_params(const struct gt_family *f) {
@@ -107,12 +117,14 @@ static void json_params(const struct gt_family *f) {
     }
 }
 
-static void json_rules(const struct gt_rule *rule, int count) {
+static void json_rules(const struct gt_family *f, const struct gt_rule *rule, int count) {
     for (int i = 0; i < count; i++) {
         bool first = true;
         (void)fputs(i > 0 ? ", {" : "{", stdout);
         gt_json_text(&first, "rule", gt_expr_text(rule[i].expr));
         gt_json_text(&first, "why", rule[i].why);
+        if (lowers(f, &rule[i]) != NULL)
+            gt_json_text(&first, "lowers", lowers(f, &rule[i]));
         (void)fputs("}", stdout);
     }
 }
@@ -128,11 +140,11 @@ static void json_family(const struct gt_family *f) {
     (void)fputs("]", stdout);
     gt_json_name(&first, "require");
     (void)fputs("[", stdout);
-    json_rules(f->require, f->require_count);
+    json_rules(f, f->require, f->require_count);
     (void)fputs("]", stdout);
     gt_json_name(&first, "accept");
     (void)fputs("[", stdout);
-    json_rules(f->accept, f->accept_count);
+    json_rules(f, f->accept, f->accept_count);
     (void)fputs("]", stdout);
 }
 
@@ -199,8 +211,8 @@ static void print_family(const struct gt_question *s, const struct gt_table *t) 
     }
     printf("%s: %s\n", f->name, f->about);
     print_params(f);
-    print_rules("A point may exist when", f->require, f->require_count);
-    print_rules("A kernel runs a problem when", f->accept, f->accept_count);
+    print_rules("A point may exist when", f, f->require, f->require_count);
+    print_rules("A kernel runs a problem when", f, f->accept, f->accept_count);
     printf("\nPoints on %s\n", s->device.name);
     gt_common_print_people(t, &s->format, stdout);
 }
