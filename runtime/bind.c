@@ -468,20 +468,22 @@ static int64_t next_smaller(const struct gt_param *p, int64_t value) {
     return smaller;
 }
 
-bool gt_family_lower(int64_t values[GT_POINT_MAX], const struct gt_binding *b) {
+bool gt_family_lower(int64_t values[GT_POINT_MAX], int *last, const struct gt_binding *b) {
     const struct gt_family *f = b->family;
     const struct gt_rule *rule = gt_refused(b);
     if (rule == NULL)
         rule = first_refusal(f->accept, f->accept_count, b);
-    if (rule == NULL || rule->lower < 0)
+    const int which = rule != NULL && rule->lower >= 0 ? rule->lower : *last;
+    if (rule == NULL || which < 0)
         return false;
-    const struct gt_param *p = &f->param[rule->lower];
-    const int64_t smaller = next_smaller(p, b->value[p->slot]);
-    if (smaller == b->value[p->slot])
+    const int64_t value = b->value[f->param[which].slot];
+    const int64_t smaller = next_smaller(&f->param[which], value);
+    if (smaller == value)
         return false;
     for (int i = 0; i < f->param_count; i++)
         values[i] = b->value[f->param[i].slot];
-    values[rule->lower] = smaller;
+    values[which] = smaller;
+    *last = which;
     return true;
 }
 

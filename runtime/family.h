@@ -349,9 +349,10 @@ const char *gt_not_accepted(const struct gt_binding *b);
  * the alignment of its rows, or by a require rule, as a copy of four f64 is. */
 bool gt_is_misfit(const struct gt_binding *b);
 /* The bound point's values, of which the parameter that the refusing rule names gets its
- * next smaller one. False, and nothing is written, when no rule refuses, when it names
- * none, or when there is no smaller value. */
-bool gt_family_lower(int64_t values[GT_POINT_MAX], const struct gt_binding *b);
+ * next smaller one. A rule that names none lowers *last, the index of the parameter that
+ * was lowered before; -1: there is none. Sets *last. False, and nothing is written, when no
+ * rule refuses, when there is no parameter to lower, or no smaller value. */
+bool gt_family_lower(int64_t values[GT_POINT_MAX], int *last, const struct gt_binding *b);
 /* Alignment in bytes that the pointers and rows of A (0), B (1) or C (2) must have. */
 int64_t gt_align_needed(const struct gt_binding *b, int operand);
 /* Whether the rows of the bound problem have that alignment. */

@@ -157,10 +157,10 @@ static double sum_of_part(const struct gt_learned *l, bool later, int from, int 
     return gt_learned_sum(node, at_most(count, to) - at_most(count, from), x);
 }
 
-/* Numbers of trees, of the first ones and of those that were learned later, that count
- * unless the trees before them find the time longer than so much of too_long_ns. Walks that
- * stop at 0.85 find the same forecasts as walks that do not (0.975 of those without walks,
- * 200 drawn problems), in 2.2 instead of 2.9 ms. */
+/* Stages of a forecast: how many trees count by then, first ones and later ones. A stage is
+ * left out when the trees before it find the time longer than `share` of too_long_ns. With
+ * the share of 0.85 a lookup took 2.2 instead of 2.9 ms, and the forecasts of 200 answers
+ * stayed the same in the mean. */
 static const struct stage {
     int first, later;
     double share;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match_beside.c - points that nobody measured, beside the cheapest options. A walk begins
- * at an option. Each step changes the one parameter that lowers the cost the most, and
- * those that rules lower then. It adds the doubt of a step. The walk ends when no change
- * pays. So a tile, a split or a width of copies that was right for another problem comes to
- * fit this one.
+ * at an option. Each step changes the one parameter that lowers the cost the most. When
+ * rules refuse the new point, it gets smaller values of what they name. Each step adds to
+ * the doubt. The walk ends when no change pays. So a tile, a split or a width of copies
+ * that was right for another problem comes to fit this one.
  *
  * Rough walks begin at the best option of each of a few families, so that each family is
  * compared at a point that suits the problem. Where trees correct forecasts, others follow
- * them that begin at all settled options, and whose forecasts are made by all trees.
+ * them that begin at all settled options, and whose forecasts are made by all trees. Such a
+ * walk leaves out points that it or an earlier one asked about.
  */
 #include "runtime/match_inside.h"
 
@@ -31,7 +32,7 @@ static bool is_first_of_family(const struct gt_forecasts *all, int i) {
     return all->item[i].asks_model;
 }
 
-/* ---- points that walks by all trees came by ------------------------------------------ */
+/* ---- points that walks by all trees asked about -------------------------------------- */
 
 static uint64_t hash_of(const struct gt_forecast *o) {
     uint64_t hash;
@@ -43,20 +44,20 @@ static uint64_t hash_of(const struct gt_forecast *o) {
     return hash != 0 ? hash : 1;
 }
 
-/* Whether they came by the option's point; from now on they did. When the table has no
- * place for it, it is asked about once more, which costs time alone. */
-static bool was_seen(struct gt_forecasts *all, const struct gt_forecast *o) {
+/* Remembers the option's point. False when it was remembered before. When the table has no
+ * free place near its hash, the point stays unknown, and may be asked about again. */
+static bool remember(struct gt_forecasts *all, const struct gt_forecast *o) {
     const uint64_t hash = hash_of(o);
     for (uint64_t i = 0; i < TRIES; i++) {
         uint64_t *place = &all->seen[(hash + i) % GT_SEEN_MAX];
         if (*place == hash)
-            return true;
+            return false;
         if (*place == 0) {
             *place = hash;
-            return false;
+            return true;
         }
     }
-    return false;
+    return true;
 }
 
 /* ---- walks --------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
     for (int i = 0; i < f->param_count && best + 1 < GT_FORECASTS_MAX; i++) {
         for (int j = 0; j < f->param[i].count; j++) {
             next.values[i] = f->param[i].value[j];
-            if (next.values[i] != o->values[i] && (all->is_rough || !was_seen(all, &next)))
+            if (next.values[i] != o->values[i] && (all->is_rough || remember(all, &next)))
                 gt_forecasts_offer_best(all, &next, best);
         }
         next.values[i] = o->values[i];
@@ -103,7 +104,7 @@ void gt_forecasts_offer_beside(struct gt_forecasts *all) {
 void gt_forecasts_offer_beside_settled(struct gt_forecasts *all, int settled) {
     memset(all->seen, 0, sizeof all->seen);
     for (int i = 0; i < settled; i++)
-        (void)was_seen(all, &all->item[i]);
+        (void)remember(all, &all->item[i]);
     for (int i = 0; i < settled; i++)
         if (all->item[i].has_trees)
             walk(all, i);

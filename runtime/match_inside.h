@@ -121,7 +121,7 @@ enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32, GT_SEEN_MAX = 8192 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
  * some parameters. All are forecast roughly (gt_binding.few_trees), and then the best ones
- * by all trees. Points beside these are forecast by all trees at once. */
+ * by all trees. Points beside these are forecast by all trees from the start. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
     const struct gt_family *family;

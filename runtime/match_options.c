@@ -25,13 +25,13 @@
 
 enum {
     SPLIT_MAX = 8,  /* options that get other splits of k; walks find them for others */
-    ADAPT_MAX = 32, /* near records that may not run as they are, and are adapted */
+    ADAPT_MAX = 32, /* near records that may not run as they are; others are not adapted */
 };
 
 /* The cost of a forecast for each step away from a measurement, in natural logarithms. */
 static const double cost_distance = 0.03; /* a factor of two in m, n or k */
 static const double cost_split = 0.04;    /* another split of k */
-static const double cost_adapt = 0.04;    /* other values of adaptable parameters */
+static const double cost_adapt = 0.04;    /* smaller, or other adaptable values */
 static const double cost_start = 0.12;    /* never measured; no step costs more */
 /* The share of these costs where trees have learned the model's errors (learned.h). None,
  * half and all of them chose worse for drawn problems. */
@@ -179,8 +179,9 @@ static bool is_offered(const struct gt_forecasts *all, const struct gt_forecast 
  * may not run: all->fit knows why. */
 static bool add_lowered(struct gt_forecasts *all, struct gt_forecast *o) {
     const double doubt = o->doubt + cost_adapt;
+    int last = -1;
     while (all->fit.binding.family != NULL &&
-           gt_family_lower(o->values, &all->fit.binding)) {
+           gt_family_lower(o->values, &last, &all->fit.binding)) {
         o->doubt = doubt;
         if (is_offered(all, o) || add_option(all, o, NULL))
             return true;
@@ -211,16 +212,13 @@ static void add_adapted(struct gt_forecasts *all, struct gt_forecast o) {
  * piece; when it is a misfit then and `adapts` is set, adapted. False when it may not run
  * as it is. */
 static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
-    const int split = split_of(o.family);
     if (add_option(all, &o, all->count == 0 ? &all->last : NULL))
         return true;
-    struct gt_forecast lower = o;
-    if (!o.asks_model || add_lowered(all, &lower))
+    if (!o.asks_model || add_lowered(all, &o))
         return false;
+    const int split = split_of(o.family);
     bool misfit = is_misfit(all);
-    if (misfit) {
-        o = lower;
-    } else if (split >= 0 && o.values[split] != 1) {
+    if (!misfit && split >= 0 && o.values[split] != 1) {
         o.values[split] = 1;
         o.doubt += cost_split;
         misfit = !add_option(all, &o, NULL) && is_misfit(all);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* match_families.h - four small families from a folder, and a device they serve: shared by
- * test_match.c and test_known.c, whose groups begin with setup and end with teardown. */
+/* match_families.h - four small families from a folder, and a device they serve: for groups
+ * of tests that begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_MATCH_FAMILIES_H
 #define GT_TESTS_UNIT_MATCH_FAMILIES_H
 
@@ -90,7 +90,7 @@ static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
 
 static struct gt_families *families;
 
-/* ---- families, from a folder; the built-in ones rank behind both ---- */
+/* ---- families, from a folder; the built-in ones rank behind them ---- */
 
 static char folder[512];
 

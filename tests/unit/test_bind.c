@@ -172,11 +172,25 @@ static void test_lower(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_binding b;
         int64_t values[GT_POINT_MAX] = {0};
+        int last = -1;
         (void)bind(&b, rows[i].name, rows[i].point);
-        assert_int_equal(gt_family_lower(values, &b), rows[i].w != 0);
+        assert_int_equal(gt_family_lower(values, &last, &b), rows[i].w != 0);
         assert_int_equal(values[0], rows[i].w);
         assert_int_equal(values[1], rows[i].v);
     }
+}
+
+/* A rule that names no parameter lowers the one that was lowered before. */
+static void test_lower_goes_on(void **state) {
+    int64_t values[GT_POINT_MAX] = {0};
+    struct gt_binding b;
+    int last = 1;
+    (void)state;
+    (void)bind(&b, "f32-nn-8x8x0", "W=8 V=4"); /* an empty sum */
+    assert_true(gt_family_lower(values, &last, &b));
+    assert_int_equal(values[0], 8);
+    assert_int_equal(values[1], 2);
+    assert_int_equal(last, 1);
 }
 
 /* There may be no smaller value. */
@@ -193,7 +207,9 @@ static void test_lower_has_an_end(void **state) {
         assert_int_equal(gt_point_parse(&point, points[i], NULL), GEMMTUNE_OK);
         gt_bind_problem(&b, family, &tiny, &p);
         (void)gt_bind_point(&b, &point, NULL);
-        assert_int_equal(gt_family_lower(values, &b), i == 0);
+        int last = -1;
+        assert_int_equal(gt_family_lower(values, &last, &b), i == 0);
+        assert_int_equal(last, i == 0 ? 0 : -1);
         assert_int_equal(values[0], i == 0 ? 0 : 7);
         assert_int_equal(values[1], i == 0 ? 1 : 7);
     }
@@ -468,6 +484,7 @@ int main(void) {
         cmocka_unit_test(test_require),
         cmocka_unit_test(test_accept),
         cmocka_unit_test(test_lower),
+        cmocka_unit_test(test_lower_goes_on),
         cmocka_unit_test(test_lower_has_an_end),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_launch_numbers),
