@@ -117,6 +117,20 @@ static const struct gt_param *find_param(const struct gt_family *f, const char *
     return NULL;
 }
 
+/* The index of the parameter that the text names. */
+static gt_status read_param(int *out, const struct gt_family *f, struct gt_node n,
+                            struct gt_err *err) {
+    const char *name = "";
+    const gt_status status = gt_json_string(&name, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_param *p = find_param(f, name);
+    if (p == NULL)
+        return gt_json_fail(n, err, "the family has no such parameter");
+    *out = (int)(p - f->param);
+    return GEMMTUNE_OK;
+}
+
 /* A complete point inside the domains, in the order of the parameters. */
 static gt_status parse_point(int64_t out[GT_POINT_MAX], const struct gt_family *f,
                              struct gt_node n, struct gt_err *err) {
@@ -160,14 +174,8 @@ gt_status gt_parse_adapt(struct gt_family *f, struct gt_node n, struct gt_err *e
         return GEMMTUNE_OK;
     gt_status status = gt_read_list(n, GT_JSON_ARRAY, 0, GT_ADAPT_MAX, err);
     for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
-        const struct gt_node member = gt_json_at(n, i);
-        const char *name = "";
-        status = gt_json_string(&name, member, err);
-        const struct gt_param *p = find_param(f, name);
-        if (status == GEMMTUNE_OK && p == NULL)
-            status = gt_json_fail(member, err, "the family has no such parameter");
-        if (status == GEMMTUNE_OK)
-            f->adapt[f->adapt_count++] = (int)(p - f->param);
+        status = read_param(&f->adapt[f->adapt_count], f, gt_json_at(n, i), err);
+        f->adapt_count += status == GEMMTUNE_OK;
     }
     return status;
 }
@@ -247,22 +255,6 @@ gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
-/* The index of the parameter that the node names; -1: there is no node. */
-static gt_status read_lower(int *out, const struct gt_family *f, struct gt_node n,
-                            struct gt_err *err) {
-    const char *name = "";
-    *out = -1;
-    if (gt_json_kind(n) == GT_JSON_ABSENT)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_json_string(&name, n, err);
-    const struct gt_param *p = find_param(f, name);
-    if (status == GEMMTUNE_OK && p == NULL)
-        return gt_json_fail(n, err, "the family has no such parameter");
-    if (status == GEMMTUNE_OK)
-        *out = (int)(p - f->param);
-    return status;
-}
-
 /* [["expression", "why"], ["expression", "why", "PARAMETER to lower"], ...] */
 static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_family *f,
                              struct gt_node n, enum gt_scope scope, struct gt_err *err) {
@@ -277,8 +269,9 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
             status = gt_read_expr(&rule->expr, f, gt_json_at(entry, 0), scope, err);
         if (status == GEMMTUNE_OK)
             status = gt_read_text(&rule->why, gt_json_at(entry, 1), err);
-        if (status == GEMMTUNE_OK)
-            status = read_lower(&rule->lower, f, gt_json_at(entry, 2), err);
+        rule->lower = -1;
+        if (status == GEMMTUNE_OK && gt_json_count(entry) > 2)
+            status = read_param(&rule->lower, f, gt_json_at(entry, 2), err);
     }
     return status;
 }
