@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bind.c - numbers for a family's names (device, types, layout, sizes, point), and the
- * family's rules and shape with these numbers. It asks no device.
+ * family's shape with these numbers. It asks no device. family_rules.c asks the rules.
  */
 #include "core/epilogue_keep.h"
 #include "core/text.h"
@@ -398,93 +398,6 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
         which /= p->count;
     }
     return which == 0;
-}
-
-/* ---- rules ----------------------------------------------------------------------- */
-
-/* The first rule that is 0 or cannot be evaluated. */
-static const struct gt_rule *first_refusal(const struct gt_rule *rules, int count,
-                                           const struct gt_binding *b) {
-    for (int i = 0; i < count; i++) {
-        int64_t holds = 0;
-        if (gt_expr_eval(&holds, rules[i].expr, b->value, NULL) != GEMMTUNE_OK ||
-            holds == 0)
-            return &rules[i];
-    }
-    return NULL;
-}
-
-const struct gt_rule *gt_refused(const struct gt_binding *b) {
-    const struct gt_family *f = b->family;
-    if (f->refusal == NULL)
-        return first_refusal(f->require, f->require_count, b);
-    const int i = f->refusal(b->value);
-    return i >= 0 ? &f->require[i] : NULL;
-}
-
-/* A demand that makes no sense becomes the strictest one: 0, not a power of two, larger
- * than a vector, or not computable. The kernel then runs less often, but never faults. */
-int64_t gt_align_needed(const struct gt_binding *b, int operand) {
-    int64_t bytes = 0;
-    if (gt_expr_eval(&bytes, b->family->align[operand], b->value, NULL) != GEMMTUNE_OK)
-        return GT_VECTOR_BYTES;
-    return bytes > 0 && bytes < GT_VECTOR_BYTES && (bytes & (bytes - 1)) == 0
-               ? bytes
-               : GT_VECTOR_BYTES;
-}
-
-bool gt_align_met(const struct gt_binding *b, int operand) {
-    return b->value[GT_IN_ALIGN_A + operand] >= gt_align_needed(b, operand);
-}
-
-const char *gt_not_accepted(const struct gt_binding *b) {
-    static const char *const misaligned[3] = {
-        "the rows of A are not aligned as this kernel needs",
-        "the rows of B are not aligned as this kernel needs",
-        "the rows of C are not aligned as this kernel needs",
-    };
-    const struct gt_rule *rule =
-        first_refusal(b->family->accept, b->family->accept_count, b);
-    if (rule != NULL)
-        return rule->why;
-    for (int i = 0; i < 3; i++)
-        if (!gt_align_met(b, i))
-            return misaligned[i];
-    return NULL;
-}
-
-bool gt_is_misfit(const struct gt_binding *b) {
-    const bool aligned = gt_align_met(b, 0) && gt_align_met(b, 1) && gt_align_met(b, 2);
-    return (!aligned || gt_refused(b) != NULL) &&
-           first_refusal(b->family->accept, b->family->accept_count, b) == NULL;
-}
-
-/* The greatest value of the parameter below `value`; `value` itself when there is none. */
-static int64_t next_smaller(const struct gt_param *p, int64_t value) {
-    int64_t smaller = value;
-    for (int i = 0; i < p->count; i++)
-        if (p->value[i] < value && (smaller == value || p->value[i] > smaller))
-            smaller = p->value[i];
-    return smaller;
-}
-
-bool gt_family_lower(int64_t values[GT_POINT_MAX], int *last, const struct gt_binding *b) {
-    const struct gt_family *f = b->family;
-    const struct gt_rule *rule = gt_refused(b);
-    if (rule == NULL)
-        rule = first_refusal(f->accept, f->accept_count, b);
-    const int which = rule != NULL && rule->lower >= 0 ? rule->lower : *last;
-    if (rule == NULL || which < 0)
-        return false;
-    const int64_t value = b->value[f->param[which].slot];
-    const int64_t smaller = next_smaller(&f->param[which], value);
-    if (smaller == value)
-        return false;
-    for (int i = 0; i < f->param_count; i++)
-        values[i] = b->value[f->param[i].slot];
-    values[which] = smaller;
-    *last = which;
-    return true;
 }
 
 /* ---- shape ---- */
