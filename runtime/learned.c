@@ -165,7 +165,8 @@ static const struct stage {
     int first, later;
     double share;
 } stages[] = {
-    {GT_LEARNED_GLANCE, GT_LEARNED_GLANCE_LATER, 0},
+    {0, 0, 0},                                       /* no trees */
+    {GT_LEARNED_GLANCE, GT_LEARNED_GLANCE_LATER, 0}, /* never left out */
     {GT_LEARNED_ROUGH, GT_LEARNED_ROUGH_LATER, 1},
     {INT_MAX, INT_MAX, 0.85},
 };
@@ -173,21 +174,21 @@ enum { STAGES = sizeof stages / sizeof stages[0], ROUGH_STAGES = STAGES - 1 };
 
 static bool is_too_long(const struct gt_binding *b, const struct gt_prediction *p,
                         double sum, double share) {
-    const double ns = p->ns * gt_learned_factor(sum, p->ns, p->least_ns);
-    return b->too_long_ns > 0 && ns > share * b->too_long_ns;
+    return b->too_long_ns > 0 &&
+           p->ns * gt_learned_factor(sum, p->ns, p->least_ns) > share * b->too_long_ns;
 }
 
 /* The sum of all trees, or of those that make a rough forecast; of fewer, when they find
  * the time too long. */
 static double sum_for(const struct gt_binding *b, const float *x,
                       const struct gt_prediction *p) {
-    const int count = b->few_trees ? ROUGH_STAGES : STAGES;
-    const struct stage *s = stages;
-    double sum = sum_of_part(b->learned, false, 0, s->first, x) +
-                 sum_of_part(b->learned, true, 0, s->later, x);
-    for (s++; s < stages + count && !is_too_long(b, p, sum, s->share); s++)
+    const struct stage *end = stages + (b->few_trees ? ROUGH_STAGES : STAGES);
+    const struct stage *s = stages + 1;
+    double sum = 0;
+    do
         sum += sum_of_part(b->learned, false, s[-1].first, s->first, x) +
                sum_of_part(b->learned, true, s[-1].later, s->later, x);
+    while (++s < end && !is_too_long(b, p, sum, s->share));
     return sum;
 }
 

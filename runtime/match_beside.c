@@ -11,6 +11,7 @@
  * them that begin at all settled options, and whose forecasts are made by all trees. Such a
  * walk leaves out points that it or an earlier one asked about.
  */
+#include "core/mix.h"
 #include "runtime/match_inside.h"
 
 #include <string.h>
@@ -37,11 +38,9 @@ static bool is_first_of_family(const struct gt_forecasts *all, int i) {
 static uint64_t hash_of(const struct gt_forecast *o) {
     uint64_t hash;
     memcpy(&hash, o->family->hash, sizeof hash);
-    for (int i = 0; i < o->family->param_count; i++) {
-        hash = (hash ^ (uint64_t)o->values[i]) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
-    return hash != 0 ? hash : 1;
+    for (int i = 0; i < o->family->param_count; i++)
+        hash = gt_mix(hash + (uint64_t)o->values[i] + GT_MIX_STEP);
+    return hash != 0 ? hash : 1; /* 0 is a free place */
 }
 
 /* Remembers the option's point. False when it was remembered before. When the table has no

@@ -166,12 +166,17 @@ static int split_of(const struct gt_family *f) {
     return i;
 }
 
+/* Whether the option is that point of the family. */
+static bool is_point(const struct gt_forecast *o, const struct gt_family *f,
+                     const int64_t values[GT_POINT_MAX]) {
+    return o->family == f && memcmp(o->values, values, sizeof o->values) == 0;
+}
+
 static bool is_offered(const struct gt_forecasts *all, const struct gt_forecast *o) {
-    for (int i = 0; i < all->count; i++)
-        if (all->item[i].family == o->family &&
-            memcmp(all->item[i].values, o->values, sizeof o->values) == 0)
-            return true;
-    return false;
+    int i = 0;
+    while (i < all->count && !is_point(&all->item[i], o->family, o->values))
+        i++;
+    return i < all->count;
 }
 
 /* Gives the option, which was refused last, smaller values of the parameters that the
@@ -191,9 +196,10 @@ static bool add_lowered(struct gt_forecasts *all, struct gt_forecast *o) {
 
 void gt_forecasts_offer_best(struct gt_forecasts *all, const struct gt_forecast *o,
                              int best) {
-    struct gt_forecast lower = *o;
-    if (!add_option(all, o, NULL))
+    if (!add_option(all, o, NULL)) {
+        struct gt_forecast lower = *o;
         (void)add_lowered(all, &lower);
+    }
     if (all->count > best + 1 && all->item[best + 1].cost < all->item[best].cost)
         all->item[best] = all->item[best + 1];
     all->count = all->count > best ? best + 1 : best;
@@ -254,7 +260,7 @@ static bool has_cheaper(const struct gt_forecasts *all, int i) {
         int64_t values[GT_POINT_MAX];
         memcpy(values, o->values, sizeof values);
         values[split] = other->values[split];
-        if (other->family == o->family && memcmp(values, other->values, sizeof values) == 0)
+        if (is_point(other, o->family, values))
             return true;
     }
     return false;

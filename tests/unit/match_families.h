@@ -61,7 +61,7 @@ static const char deep[] =
     "0\"},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
 
-/* One whose rules say what to lower. BM is not in order, and the model sees no
+/* A family whose rules say what to lower. BM is not in order, and the model sees no
  * difference. */
 static const char shrinks[] =
     "{\"format\": 1, \"family\": \"shrinks\", \"about\": \"\", \"rank\": 9,"

@@ -9,8 +9,8 @@ static bool is_of_another(void *user, const struct gt_choice *c) {
     return strcmp(c->family->name, "shrinks") != 0;
 }
 
-/* What the family answers for the problem: from a record of 512 x 512 x 512 in nn, or from
- * its default point, which is the same. */
+/* Asks the family about the problem. It answers from a record of 512 x 512 x 512 in nn, or
+ * from its default point, which is the same. */
 static gt_status ask(struct gt_choice *out, const char *problem, bool tuned) {
     struct gt_known known = {.family = gt_families_find(families, "shrinks"),
                              .verified = true,

@@ -14,6 +14,8 @@
  */
 #include "tuner/search/space.h"
 
+#include "core/mix.h"
+
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -270,14 +272,12 @@ static void find_out(struct walk *w, struct answer *a, const struct level *level
 /* The answer for the next parameter, from memory or by testing. */
 static const struct answer *answer_of(struct walk *w, const struct level *level,
                                       const struct gt_param *param) {
-    const uint64_t golden =
-        UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio, which spreads the bits */
     if (level->answers == 1) {
         find_out(w, level->answer, level, param);
         return level->answer;
     }
     const uint64_t context = context_of(w, level);
-    struct answer *a = &level->answer[context * golden >> (64 - ANSWER_BITS)];
+    struct answer *a = &level->answer[context * GT_MIX_STEP >> (64 - ANSWER_BITS)];
     if (!a->known || a->context != context) {
         a->known = true;
         a->context = context;
