@@ -44,6 +44,30 @@ expect() {
     verdict "$name" "$bad"
 }
 
+# on_terminal COLUMNS COMMAND: as try, on a terminal so wide, for both outputs. $work/raw has all bytes
+# that came.
+on_terminal() {
+    : >"$work/err"
+    script -qec "stty cols $1; $GEMMTUNE $2" "$work/typescript" </dev/null >"$work/raw" 2>&1
+    code=$?
+    tr -d '\r' <"$work/raw" >"$work/out"
+}
+
+# screen COLUMNS: $work/out is what the terminal of on_terminal shows in the end.
+screen() {
+    awk -v columns="$1" -f "${GT_SRC:-.}/tests/screen.awk" "$work/raw" >"$work/out"
+}
+
+# fits NAME COLUMNS: no line was too long for a terminal so wide, and there is more than one. Lines that
+# are rewritten count as they are drawn; orders to the terminal have no width.
+fits() {
+    tr '\r' '\n' <"$work/raw" | sed 's/\x1b\[[0-9;]*[A-Za-z]//g' |
+        awk -v most="$2" 'length($0) > most { print; bad = 1 } END { exit bad || NR < 3 }' >"$work/widths"
+    bad=$?
+    sed 's/^/# too wide: /' "$work/widths" | head -5
+    verdict "$1" "$bad"
+}
+
 # finish: the script's exit status.
 finish() {
     exit $((failures > 0))

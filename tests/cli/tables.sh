@@ -8,29 +8,13 @@ card=${GT_SRC:-.}/configs/devices/gtx-1080.json
 try import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$work/h200.db"
 key=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$GT_SRC/db/tuned/nvidia-h200.json")
 
-# on_terminal COLUMNS COMMAND: as try, with a terminal so wide for standard output
-on_terminal() {
-    COLUMNS=$1 script -qec "$GEMMTUNE $2" /dev/null </dev/null 2>"$work/err" | tr -d '\r' >"$work/out"
-    code=$?
-}
-
-# fits NAME COLUMNS: what was printed is no wider, and is not nothing
-fits() {
-    awk -v most="$2" 'length($0) > most { print FILENAME ": " length($0); bad = 1 } END { exit bad || NR < 3 }' \
-        "$work/out" >"$work/widths"
-    verdict "$1" $?
-}
-
 if command -v script >/dev/null; then
     for width in 80 100 132; do
         for c in "list --db $work/h200.db" "show f32-nn-4096x4096x4096 --db $work/h200.db" \
             "predict f32-nn-512x512x512 f64-nn-100x100x100 --top 3 --family tile,block --device-file $card" \
             "evaluate --help" "predict --help"; do
             on_terminal "$width" "$c"
-            case $c in
-            *--help) ;;
-            *) fits "$width columns: ${c%% *}" "$width" ;;
-            esac
+            fits "$width columns: ${c%% *}" "$width"
         done
     done
     on_terminal 80 "list --db $work/h200.db"

@@ -4,12 +4,18 @@
  * lines elsewhere, nothing with --quiet. The time left is that of the problem, and of all
  * problems once some are done.
  */
+#define _XOPEN_SOURCE   700 /* for posix_openpt */
+#define _DEFAULT_SOURCE     /* for struct winsize */
 #include "tests/unit/capture.h"
 
 #include "core/clock.h"
 #include "tuner/base/progress.h"
+#include "tuner/base/talk.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 static char said[4096];
 
@@ -87,8 +93,71 @@ static void test_left(void **state) {
     gt_progress_show(&p, "f32-nn-8x8x8", 13, 0, 2.5, 100, "tile", 4);
     release(STDERR_FILENO, kept, file, said, sizeof said);
     assert_string_equal(said,
-                        "\r\033[K[3/5] f32-nn-8x8x8  13 trials, 2.5/s  best so far 100 "
-                        "GFLOP/s (tile)  4 s left, 24 s of all");
+                        "\r\033[K[3/5] f32-nn-8x8x8  13 trials, 2.5/s, 4 s left, 24 s of "
+                        "all  best so far 100 GFLOP/s (tile)");
+}
+
+/* A terminal of our own as stderr. Returns its other end. */
+static int open_terminal(int *kept) {
+    const int master = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    const int end = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(end >= 0);
+    *kept = dup(STDERR_FILENO);
+    assert_int_equal(dup2(end, STDERR_FILENO), STDERR_FILENO);
+    (void)close(end);
+    return master;
+}
+
+static void resize(int master, unsigned short columns) {
+    const struct winsize size = {.ws_row = 24, .ws_col = columns};
+    assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
+}
+
+/* What has come since, without the order that erases a line. */
+static const char *shown(int master) {
+    static const char erase[] = "\r\033[K";
+    const ssize_t got = read(master, said, sizeof said - 1);
+    assert_true(got > 0);
+    said[got] = '\0';
+    assert_memory_equal(said, erase, strlen(erase));
+    return said + strlen(erase);
+}
+
+/* The line is cut to the width that the terminal has now, so that it does not go on below.
+ * The first figures of a long line are the ones that matter. */
+static void test_width(void **state) {
+    static const unsigned short columns[] = {80, 40, 132, 20};
+    int kept;
+    (void)state;
+    unsetenv("COLUMNS");
+    const int master = open_terminal(&kept);
+    struct gt_progress p = started(true, false, 6);
+    assert_true(p.live);
+    p.problem = 1;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        resize(master, columns[i]);
+        p.shown = 0;
+        gt_progress_show(&p, "f32-nn-64x96x128,lda=1000,ldb=1000,ldc=1000,beta", 12, 256,
+                         2.9, 123.4, "multistage", 7);
+        assert_in_range(strlen(shown(master)), 1, columns[i] - 1);
+        p.shown = 0;
+        gt_progress_crowd(&p, "2.9 trials/s, 7 s left  0: f32-nn-64x96x128 12 trials  1: "
+                              "f32-nn-96x96x128 12 trials  2: f32-nn-128x96x128 12 trials");
+        assert_in_range(strlen(shown(master)), 1, columns[i] - 1);
+        gt_progress_step(&p, "[1/6] f32-nn-64x96x128,lda=1000,ldb=1000,ldc=1000,beta  256 "
+                             "trials, measuring the best in turn");
+        assert_in_range(strlen(shown(master)), 1, columns[i] - 1);
+    }
+    resize(master, 80);
+    p.shown = 0;
+    gt_progress_show(&p, "f32-nn-64x96x128,lda=1000,ldb=1000,ldc=1000,beta", 12, 256, 2.9,
+                     123.4, "multistage", 7);
+    assert_string_equal(shown(master), "[1/6] f32-nn-64x96x128,lda=1000,ldb=1000,ld...  "
+                                       "12/256 trials, 2.9/s, 7 s left ");
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    (void)close(kept);
+    (void)close(master);
 }
 
 /* Several processes have one line, on a terminal alone, and not too often. */
@@ -138,11 +207,22 @@ static void test_relay(void **state) {
     assert_string_equal(relayed.notes, "0 7 2.5 a problem; 1 0 0 a step; 2 0 0 a line; ");
 }
 
+/* The line that a test has left on what it took for a terminal is gone. */
+static int erase(void **state) {
+    (void)state;
+    gt_talk_clear();
+    return 0;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),     cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_left),
-        cmocka_unit_test(test_crowd),     cmocka_unit_test(test_relay),
+        cmocka_unit_test_teardown(test_quiet, erase),
+        cmocka_unit_test_teardown(test_terminal, erase),
+        cmocka_unit_test_teardown(test_elsewhere, erase),
+        cmocka_unit_test_teardown(test_left, erase),
+        cmocka_unit_test_teardown(test_crowd, erase),
+        cmocka_unit_test_teardown(test_relay, erase),
+        cmocka_unit_test_teardown(test_width, erase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

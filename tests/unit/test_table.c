@@ -178,6 +178,69 @@ static void test_narrow(void **state) {
                    "left out: point,\n    twice, note\n--wide shows everything\n");
 }
 
+struct interval {
+    const char *name, *text;
+    double ns, low, high;
+};
+
+#define INTERVALS(X)                                                                       \
+    X("name", "name", TEXT, 0, r->name, "a name")                                          \
+    X("ns", "time", NS, 0, r->ns, "a time")                                                \
+    X("low", "low", NS, 2, r->low, "lower end")                                            \
+    X("high", "high", NS, 2, r->high, "upper end")                                         \
+    X("text", "text", PROSE, 0, r->text, "sentences")
+GT_COLUMNS(interval, struct interval, INTERVALS)
+static const struct gt_form intervals = GT_FORM(interval, "");
+
+static void expect_intervals(size_t room, const char *name, const char *text) {
+    char *found = NULL;
+    size_t size = 0;
+    struct gt_table *t = NULL;
+    FILE *out = open_memstream(&found, &size);
+    assert_non_null(out);
+    assert_int_equal(gt_table_create(&t, &intervals, NULL), GEMMTUNE_OK);
+    const struct interval rows[] = {{name, "five words of a text", 1e3, 900, 1100},
+                                    {"b", NULL, 2e3, 1900, 2100}};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(add_interval(t, &rows[i], NULL), GEMMTUNE_OK);
+    gt_table_print(t, room, out);
+    (void)fclose(out);
+    assert_string_equal(found, text);
+    gt_table_destroy(t);
+    free(found);
+}
+
+/* Half an interval is of no use: both ends go. A text of several words goes on below. */
+static void test_pairs_and_prose(void **state) {
+    (void)state;
+    expect_intervals(0, "a",
+                     "name  time     low    high  text\n"
+                     "a     1 us  900 ns  1.1 us  five words of a text\n"
+                     "b     2 us  1.9 us  2.1 us  -\n");
+    expect_intervals(43, "a",
+                     "name  time  text\n"
+                     "a     1 us  five words of a text\n"
+                     "b     2 us  -\n"
+                     "left out: low, high\n--wide shows everything\n");
+    expect_intervals(28, "a",
+                     "name  time  text\n"
+                     "a     1 us  five words of a\n"
+                     "            text\n"
+                     "b     2 us  -\n"
+                     "left out: low, high\n--wide shows everything\n");
+}
+
+/* A long name is cut where nothing else helps, and that is said. */
+static void test_long_name(void **state) {
+    (void)state;
+    expect_intervals(58, "f32-nn-1000x1000x1000,batch=12,lda=1024,ldb=1024",
+                     "name                                time  text\n"
+                     "f32-nn-1000x1000x1000,batch=12,...  1 us  five words of a\n"
+                     "                                          text\n"
+                     "b                                   2 us  -\n"
+                     "left out: low, high\n--wide shows everything\n");
+}
+
 static void test_csv(void **state) {
     static const struct row rows[] = {
         {"plain", 1e6, 1, "a,b"},
@@ -300,6 +363,16 @@ static void test_cells(void **state) {
         {gt_show_count, -3.5, "-3.5"},
         {gt_show_count, 137438953472.0, "137438953472"},
         {gt_show_count, 1e20, "1e+20"},
+        {gt_show_count, 329604.4, "329604"},
+        {gt_show_count, 999999.6, "1000000"},
+        {gt_show_count, 1277598.25, "1277598"},
+        {gt_show_count, 0.0001234567, "0.000123457"},
+        {gt_show_power, 4096, "4096"},
+        {gt_show_power, 999999, "999999"},
+        {gt_show_power, 1e6, "1e6"},
+        {gt_show_power, 2.5e9, "2.5e9"},
+        {gt_show_power, 137438953472.0, "1.374e11"},
+        {gt_show_power, INFINITY, ""},
         {gt_show_count, 1.0 / 3, "0.333333"},
         {gt_show_count, NAN, ""},
     };
@@ -351,6 +424,8 @@ int main(void) {
         cmocka_unit_test(test_wide),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_pairs_and_prose),
+        cmocka_unit_test(test_long_name),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_json),

@@ -3,6 +3,7 @@
 #include "tuner/base/table_inside.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A host program may have set a locale with a decimal comma. */
@@ -53,8 +54,22 @@ const char *gt_show_count(char buf[GT_CELL_MAX], double value) {
     buf[0] = '\0';
     if (!isfinite(value))
         return buf;
-    const bool whole = value == floor(value) && fabs(value) < 1e15;
-    (void)snprintf(buf, GT_CELL_MAX, whole ? "%.0f" : "%.6g", value);
+    const bool large = fabs(value) >= 999999.5; /* %.6g would write an exponent */
+    const bool plain = (large || value == floor(value)) && fabs(value) < 1e15;
+    (void)snprintf(buf, GT_CELL_MAX, plain ? "%.0f" : "%.6g", value);
+    return with_point(buf);
+}
+
+const char *gt_show_power(char buf[GT_CELL_MAX], double value) {
+    if (!isfinite(value) || fabs(value) < 1e6)
+        return gt_show_count(buf, value);
+    (void)snprintf(buf, GT_CELL_MAX, "%.3e", value);
+    char *e = strchr(buf, 'e');
+    const int power = atoi(e + 1);
+    while (e[-1] == '0' || e[-1] == '.' || e[-1] == ',') /* 2.500e9 is 2.5e9 */
+        if (*--e != '0')
+            break;
+    (void)snprintf(e, GT_CELL_MAX - (size_t)(e - buf), "e%d", power);
     return with_point(buf);
 }
 

@@ -3,13 +3,19 @@
 #include "tuner/base/progress.h"
 
 #include "core/clock.h"
-#include "tuner/base/terminal.h"
+#include "core/text.h"
+#include "tuner/base/table.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REDRAW_HZ = 5 };
+enum {
+    REDRAW_HZ = 5,
+    LINE_BYTES = 512,
+    NAME_SHOWN = 40, /* characters of a problem's name; an epilogue may make it long */
+};
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet) {
     memset(p, 0, sizeof *p);
@@ -39,9 +45,29 @@ static double sweep_left(const struct gt_progress *p, double left_s) {
     return left_s + one * (double)(p->problems - p->problem);
 }
 
+/* Writes what a narrow terminal should still show first; a long name is cut. */
+static void write_search(char line[LINE_BYTES], const struct gt_progress *p,
+                         const char *name, size_t done, size_t planned, double rate,
+                         double left_s) {
+    const bool cut = strlen(name) > NAME_SHOWN;
+    const double all_s = sweep_left(p, left_s);
+    const size_t of = planned > 0 ? planned : done;
+    int n = snprintf(line, LINE_BYTES, "[%zu/%zu] %.*s%s  %zu", p->problem, p->problems,
+                     cut ? NAME_SHOWN - 3 : NAME_SHOWN, name, cut ? "..." : "", done);
+    if (planned > 0)
+        n += snprintf(line + n, LINE_BYTES - (size_t)n, "/%zu", planned);
+    n += snprintf(line + n, LINE_BYTES - (size_t)n, " trial%s, %.1f/s",
+                  gt_text_plural((int64_t)of), rate);
+    if (left_s >= 0)
+        n += snprintf(line + n, LINE_BYTES - (size_t)n, ", %.0f s left", left_s);
+    if (left_s >= 0 && all_s > left_s)
+        (void)snprintf(line + n, LINE_BYTES - (size_t)n, ", %.0f s of all", all_s);
+}
+
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s) {
+    char line[LINE_BYTES], best[GT_CELL_MAX];
     const double now = gt_seconds();
     note_problem(p, now);
     if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
@@ -51,17 +77,13 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
         relay(p, GT_NOTE_TRIALS, done, rate, name);
         return;
     }
-    fprintf(stderr, "\r\033[K[%zu/%zu] %s  %zu", p->problem, p->problems, name, done);
-    if (planned > 0)
-        fprintf(stderr, "/%zu", planned);
-    fprintf(stderr, " trials, %.1f/s", rate);
-    if (best_gflops > 0)
-        fprintf(stderr, "  best so far %.4g GFLOP/s (%s)", best_gflops, best_family);
-    if (left_s >= 0)
-        fprintf(stderr, "  %.0f s left", left_s);
-    if (left_s >= 0 && sweep_left(p, left_s) > left_s)
-        fprintf(stderr, ", %.0f s of all", sweep_left(p, left_s));
-    fflush(stderr);
+    write_search(line, p, name, done, planned, rate, left_s);
+    if (best_gflops > 0) {
+        const size_t n = strlen(line);
+        (void)snprintf(line + n, sizeof line - n, "  best so far %s GFLOP/s (%s)",
+                       gt_show_rate(best, best_gflops, 1), best_family);
+    }
+    gt_talk_redraw(line);
 }
 
 /* Where stderr is not a terminal, a line is printed only after some time, and then now and
@@ -81,8 +103,10 @@ static void say(struct gt_progress *p, const char *text, double now) {
         relay(p, GT_NOTE_STEP, 0, 0, text);
         return;
     }
-    fprintf(stderr, p->live ? "\r\033[K%s" : "gemmtune: %s\n", text);
-    fflush(stderr);
+    if (p->live)
+        gt_talk_redraw(text);
+    else
+        gt_talk("%s", text);
 }
 
 void gt_progress_say(struct gt_progress *p, const char *text) {
@@ -98,11 +122,9 @@ void gt_progress_step(struct gt_progress *p, const char *text) {
 void gt_progress_crowd(struct gt_progress *p, const char *text) {
     char line[1024];
     const double now = gt_seconds();
-    const size_t width = gt_terminal_width(stderr);
     if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
         return;
-    snprintf(line, width > 0 && width < sizeof line ? width : sizeof line, "[%zu/%zu] %s",
-             p->problem, p->problems, text);
+    snprintf(line, sizeof line, "[%zu/%zu] %s", p->problem, p->problems, text);
     say(p, line, now);
 }
 
@@ -121,16 +143,15 @@ void gt_progress_count(struct gt_progress *p, const char *what, size_t done, siz
 }
 
 void gt_progress_end(struct gt_progress *p) {
-    if (p->live && !p->quiet && p->shown > 0 && p->relay == NULL)
-        (void)fputs("\r\033[K", stderr);
+    (void)p;
+    gt_talk_clear();
 }
 
 void gt_progress_line(struct gt_progress *p, const char *text) {
     if (p->quiet)
         return;
-    if (p->relay != NULL) {
+    if (p->relay != NULL)
         relay(p, GT_NOTE_LINE, 0, 0, text);
-        return;
-    }
-    fprintf(stderr, "%s%s\n", p->live ? "\r\033[K" : "", text);
+    else
+        gt_talk_line("%s", text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * progress.h - shows on stderr how far a long command is. A terminal has one line, which is
- * rewritten; elsewhere there is a line for each problem.
+ * rewritten and cut to the terminal's width; elsewhere there is a line for each problem.
  */
 #ifndef GT_TUNER_BASE_PROGRESS_H
 #define GT_TUNER_BASE_PROGRESS_H
@@ -45,8 +45,7 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
 void gt_progress_say(struct gt_progress *p, const char *text);
 /* The same, but only on a terminal: for one step of many. */
 void gt_progress_step(struct gt_progress *p, const char *text);
-/* A line about several processes: on a terminal alone, no longer than its lines, not too
- * often. */
+/* A line about several processes: on a terminal alone, and not too often. */
 void gt_progress_crowd(struct gt_progress *p, const char *text);
 /* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);

@@ -25,6 +25,7 @@
 enum gt_cell_kind {
     GT_CELL_TEXT,
     GT_CELL_TAIL,  /* a text that may be cut on a narrow terminal */
+    GT_CELL_PROSE, /* a text that is wrapped there; the last column that people see */
     GT_CELL_POINT, /* a point; its family stands in the column before it */
     /* a device's key, which is long and the same in many rows; at most one column */
     GT_CELL_KEY,
@@ -47,7 +48,8 @@ struct gt_column {
     const char *key;
     const char *title; /* heading for people; NULL: not shown to them */
     enum gt_cell_kind kind;
-    /* 0: always shown. Others are left out on a narrow terminal, the highest rank first. */
+    /* 0: always shown. Others are left out on a narrow terminal, the highest rank first.
+     * Neighbours of one kind and rank are left out together. */
     int rank;
     const char *about; /* the meaning, in one clause */
 };
@@ -65,6 +67,7 @@ struct gt_form {
 #define GT_CELL(key, title, kind, rank, value, about) *cell++ = GT_AS_##kind(value);
 #define GT_AS_TEXT(value)                             gt_cell_text(value)
 #define GT_AS_TAIL(value)                             gt_cell_text(value)
+#define GT_AS_PROSE(value)                            gt_cell_text(value)
 #define GT_AS_POINT(value)                            gt_cell_text(value)
 #define GT_AS_KEY(value)                              gt_cell_text(value)
 #define GT_AS_BOOL(value)                             gt_cell_number((double)(value))
@@ -122,8 +125,10 @@ const char *gt_cell_filled(const char *text);
  * "". */
 enum { GT_CELL_MAX = 48 };
 const char *gt_show_ns(char buf[GT_CELL_MAX], double ns); /* "12.3 us" "1.25 ms" "3.4 s" */
-/* "12", "3.5": plain %.6g in every locale */
+/* "12", "3.5", "1277598": six digits at least, no exponent from a ten-thousandth to 1e15 */
 const char *gt_show_count(char buf[GT_CELL_MAX], double value);
+/* A large number for people, in four digits: "4096", "1.374e11" */
+const char *gt_show_power(char buf[GT_CELL_MAX], double value);
 const char *gt_show_bytes(char buf[GT_CELL_MAX], double bytes); /* "1.5 GiB" */
 /* GFLOP/s, 4 digits */
 const char *gt_show_rate(char buf[GT_CELL_MAX], double flops, double ns);

@@ -2,31 +2,18 @@
 /* table_fit.c - see table_fit.h. */
 #include "tuner/base/table_fit.h"
 
-#include "core/text.h"
+#include "tuner/base/wrap.h"
 
 #include <string.h>
-
-enum { GAP = 2 }; /* blanks between columns */
 
 /* How many characters a cell of a kind may be cut to: first gently, then hard, when columns
  * of a lower rank would have to go otherwise. */
 static const struct {
     size_t gently, hard;
 } cuts[] = {
-    [GT_CELL_POINT] = {44, 20},
-    [GT_CELL_TAIL] = {28, 16},
-    [GT_CELL_BYTES] = {0, 0},
+    [GT_CELL_TEXT] = {0, 32},   [GT_CELL_POINT] = {44, 20}, [GT_CELL_TAIL] = {28, 16},
+    [GT_CELL_PROSE] = {30, 16}, [GT_CELL_BYTES] = {0, 0},
 };
-
-size_t gt_table_fit_width(const char *text) {
-    size_t width = 0;
-    for (size_t left = strlen(text); left > 0; width++) {
-        const size_t len = gt_text_utf8(text, left);
-        text += len > 0 ? len : 1;
-        left -= len > 0 ? len : 1;
-    }
-    return width;
-}
 
 static enum gt_cell_kind kind_of(const struct gt_table *t, size_t column) {
     return t->form->column[column].kind;
@@ -153,9 +140,9 @@ const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_t
 
 static size_t column_width(const struct gt_table_fit *f, size_t column) {
     char buf[GT_TABLE_FIT_TEXT_MAX];
-    size_t width = gt_table_fit_width(f->t->form->column[column].title);
+    size_t width = gt_wrap_width(f->t->form->column[column].title);
     for (size_t row = 0; row < f->t->rows; row++) {
-        const size_t cell = gt_table_fit_width(gt_table_fit_text(buf, f, row, column));
+        const size_t cell = gt_wrap_width(gt_table_fit_text(buf, f, row, column));
         width = cell > width ? cell : width;
     }
     return width > 0 ? width : 1;
@@ -190,11 +177,25 @@ static size_t line_width(const struct gt_table_fit *f, enum cut cut) {
     size_t sum = 0;
     for (size_t i = 0; i < f->t->form->columns; i++)
         if (f->width[i] > 0)
-            sum += (sum > 0 ? GAP : 0) + least(f, i, cut);
+            sum += (sum > 0 ? GT_TABLE_FIT_GAP : 0) + least(f, i, cut);
     return sum;
 }
 
-/* Leaves out the last column of the highest rank, if that rank is above `rank`. */
+static void drop(struct gt_table_fit *f, size_t column) {
+    f->width[column] = 0;
+    f->dropped[column] = true;
+}
+
+/* Whether the column and the next one are two of a kind: the ends of an interval, one
+ * figure of two devices. */
+static bool are_pair(const struct gt_table_fit *f, size_t column) {
+    const struct gt_column *c = &f->t->form->column[column];
+    return column + 1 < f->t->form->columns && c[0].kind == c[1].kind &&
+           c[0].rank == c[1].rank && f->width[column] > 0;
+}
+
+/* Leaves out the last column of the highest rank, if that rank is above `rank`. The first
+ * of a pair goes with the second. */
 static bool drop_column(struct gt_table_fit *f, int rank) {
     size_t worst = GT_COLUMNS_MAX;
     for (size_t i = 0; i < f->t->form->columns; i++) {
@@ -206,17 +207,18 @@ static bool drop_column(struct gt_table_fit *f, int rank) {
     }
     if (worst == GT_COLUMNS_MAX)
         return false;
-    f->width[worst] = 0;
-    f->dropped[worst] = true;
+    drop(f, worst);
+    if (worst > 0 && are_pair(f, worst - 1))
+        drop(f, worst - 1);
     return true;
 }
 
-/* The lowest rank of a column whose cells can be cut; 0 when there is none. */
+/* The lowest rank of a column whose cells are made to be cut; 0 when there is none. */
 static int rank_of_cut(const struct gt_table_fit *f) {
     int lowest = 0;
     for (size_t i = 0; i < f->t->form->columns; i++) {
         const int rank = f->t->form->column[i].rank;
-        if (f->width[i] > 0 && cuts[kind_of(f->t, i)].hard > 0 &&
+        if (f->width[i] > 0 && cuts[kind_of(f->t, i)].gently > 0 &&
             (lowest == 0 || rank < lowest))
             lowest = rank;
     }
@@ -230,6 +232,7 @@ static void cut_columns(struct gt_table_fit *f) {
         const size_t excess = now > f->room ? now - f->room : 0;
         const size_t spare = f->width[i] > 0 ? f->width[i] - least(f, i, HARD) : 0;
         f->width[i] -= excess < spare ? excess : spare;
+        f->cut |= excess > 0 && spare > 0 && kind_of(f->t, i) != GT_CELL_PROSE;
     }
 }
 

@@ -7,8 +7,9 @@
  *      have the same key. This is done on every terminal.
  *   2. Points leave out the parameters that all rows of a family share.
  *   3. The columns of the highest rank are left out, then those of the next, down to the
- *      rank of the points and tails.
- *   4. Points and tails are cut, to 20 and 16 characters at most.
+ *      rank of the points and tails. Neighbours of one kind and rank go together.
+ *   4. Points and tails are cut, to 20 and 16 characters at most, prose is wrapped, and
+ *      other texts are cut to 32 at most.
  *   5. More columns are left out.
  */
 #ifndef GT_TUNER_BASE_TABLE_FIT_H
@@ -17,6 +18,7 @@
 #include "tuner/base/table_inside.h"
 
 enum {
+    GT_TABLE_FIT_GAP = 2,         /* blanks between columns */
     GT_TABLE_FIT_TEXT_MAX = 1200, /* a point and its NUL */
     GT_TABLE_FIT_KEYS_MAX = 26,
     GT_TABLE_FIT_FAMILIES_MAX = 32
@@ -37,6 +39,7 @@ struct gt_table_fit {
     const char *key[GT_TABLE_FIT_KEYS_MAX];
     size_t keys; /* keys that stand above the table */
     bool brief;  /* points leave out their common parameters */
+    bool cut;    /* cells end in dots */
     size_t families;
     struct gt_table_fit_shared shared[GT_TABLE_FIT_FAMILIES_MAX];
 };
@@ -45,7 +48,5 @@ void gt_table_fit_make(struct gt_table_fit *out, const struct gt_table *t, size_
 /* The text of a shown cell before it is cut; "-" when it is empty. */
 const char *gt_table_fit_text(char buf[GT_TABLE_FIT_TEXT_MAX], const struct gt_table_fit *f,
                               size_t row, size_t column);
-/* Characters of a text, not bytes: names and paths may be any UTF-8. */
-size_t gt_table_fit_width(const char *text);
 
 #endif

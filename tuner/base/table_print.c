@@ -2,10 +2,12 @@
 /* table_print.c - prints a table for people: aligned columns under a heading. */
 #include "tuner/base/table_fit.h"
 
-#include "core/text.h"
+#include "tuner/base/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+enum { INDENT = 4 }; /* of the further lines of a note */
 
 static void print_blanks(size_t count, FILE *out) {
     for (; count > 0; count--)
@@ -21,21 +23,18 @@ struct line {
     size_t owed;
 };
 
-/* Prints the first `characters` of `text`. */
-static void put_part(const char *text, size_t characters, FILE *out) {
-    for (size_t left = strlen(text); characters > 0 && left > 0; characters--) {
-        const size_t len = gt_text_utf8(text, left);
-        const size_t bytes = len > 0 ? len : 1;
-        (void)fwrite(text, 1, bytes, out);
-        text += bytes;
-        left -= bytes;
-    }
+/* Prints a text of several lines in its column, which begins at `start`. */
+static void put_prose(struct line *line, size_t start, size_t width, const char *text) {
+    struct gt_wrap w = {
+        .out = line->out, .room = start + width, .indent = start, .used = start};
+    print_blanks(line->owed, line->out);
+    gt_wrap_words(&w, text);
 }
 
 static void put_cell(struct line *line, const struct gt_column *column, size_t width,
                      const char *text) {
     static const char dots[] = "...";
-    const size_t length = gt_table_fit_width(text);
+    const size_t length = gt_wrap_width(text);
     const size_t pad = length < width ? width - length : 0;
     const bool right = !gt_cell_is_text(column->kind);
     const size_t ahead = line->owed + (right ? pad : 0);
@@ -48,8 +47,8 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
         (void)fputs(text, line->out);
     } else {
         const size_t kept = width > strlen(dots) ? width - strlen(dots) : 0;
-        put_part(text, kept, line->out);
-        put_part(dots, width - kept, line->out);
+        (void)fwrite(text, 1, gt_wrap_part(text, kept), line->out);
+        (void)fwrite(dots, 1, gt_wrap_part(dots, width - kept), line->out);
     }
     line->owed = 2 + (right ? 0 : pad);
 }
@@ -58,12 +57,18 @@ static void put_cell(struct line *line, const struct gt_column *column, size_t w
 static void print_line(const struct gt_table_fit *f, size_t number, FILE *out) {
     struct line line = {out, 0};
     char buf[GT_TABLE_FIT_TEXT_MAX];
+    size_t start = 0;
     for (size_t i = 0; i < f->t->form->columns; i++) {
         const struct gt_column *column = &f->t->form->column[i];
-        if (f->width[i] > 0)
-            put_cell(&line, column, f->width[i],
-                     number == 0 ? column->title
-                                 : gt_table_fit_text(buf, f, number - 1, i));
+        if (f->width[i] == 0)
+            continue;
+        const char *text =
+            number == 0 ? column->title : gt_table_fit_text(buf, f, number - 1, i);
+        if (column->kind == GT_CELL_PROSE)
+            put_prose(&line, start, f->width[i], text);
+        else
+            put_cell(&line, column, f->width[i], text);
+        start += f->width[i] + GT_TABLE_FIT_GAP;
     }
     (void)fputc('\n', out);
 }
@@ -84,47 +89,17 @@ static void print_keys(const struct gt_table_fit *f, FILE *out) {
         (void)fputc('\n', out);
 }
 
-/* A sentence that is printed word by word, on as many lines as it needs. */
-struct sentence {
-    FILE *out;
-    size_t room, used;
-};
-
-static void put_word(struct sentence *s, const char *word, size_t len) {
-    static const char indent[] = "    ";
-    const bool fits = s->used == 0 || s->room == 0 || s->used + 1 + len <= s->room;
-    if (s->used > 0)
-        s->used += (size_t)fprintf(s->out, "%s", fits ? " " : "\n");
-    if (!fits)
-        s->used = (size_t)fprintf(s->out, "%s", indent);
-    s->used += (size_t)fprintf(s->out, "%.*s", (int)len, word);
-}
-
-static void put_words(struct sentence *s, const char *words) {
-    while (*words != '\0') {
-        const size_t len = strcspn(words, " ");
-        put_word(s, words, len);
-        words += len + strspn(words + len, " ");
-    }
-}
-
-static void end_sentence(struct sentence *s) {
-    if (s->used > 0)
-        (void)fputc('\n', s->out);
-    s->used = 0;
-}
-
 /* Prints the parameters that points leave out. False when there are none. */
 static bool print_shared(const struct gt_table_fit *f, FILE *out) {
-    struct sentence s = {out, f->room, 0};
+    struct gt_wrap s = {.out = out, .room = f->room, .indent = INDENT};
     bool any = false;
     for (size_t i = 0; i < f->families; i++)
         if (f->shared[i].words[0] != '\0') {
             char head[64];
-            (void)snprintf(head, sizeof head, "all rows of %s:", f->shared[i].family);
-            put_words(&s, head);
-            put_words(&s, f->shared[i].words);
-            end_sentence(&s);
+            (void)snprintf(head, sizeof head, "all rows of %s: ", f->shared[i].family);
+            gt_wrap_words(&s, head);
+            gt_wrap_words(&s, f->shared[i].words);
+            gt_wrap_end(&s);
             any = true;
         }
     return any;
@@ -132,21 +107,21 @@ static bool print_shared(const struct gt_table_fit *f, FILE *out) {
 
 /* Names the columns that were left out. False when there are none. */
 static bool print_dropped(const struct gt_table_fit *f, FILE *out) {
-    struct sentence s = {out, f->room, 0};
+    struct gt_wrap s = {.out = out, .room = f->room, .indent = INDENT};
     size_t left = 0;
     for (size_t i = 0; i < f->t->form->columns; i++)
         left += f->dropped[i];
     if (left == 0)
         return false;
-    put_words(&s, "left out:");
+    gt_wrap_words(&s, "left out:");
     for (size_t i = 0; i < f->t->form->columns; i++)
         if (f->dropped[i]) {
             char word[64];
-            (void)snprintf(word, sizeof word, "%s%s", f->t->form->column[i].title,
+            (void)snprintf(word, sizeof word, " %s%s", f->t->form->column[i].title,
                            --left > 0 ? "," : "");
-            put_words(&s, word);
+            gt_wrap_words(&s, word);
         }
-    end_sentence(&s);
+    gt_wrap_end(&s);
     return true;
 }
 
@@ -159,7 +134,7 @@ static bool shows_points(const struct gt_table_fit *f) {
 
 static void print_notes(const struct gt_table_fit *f, FILE *out) {
     const bool shared = shows_points(f) && print_shared(f, out);
-    if (print_dropped(f, out) || shared)
+    if (print_dropped(f, out) || shared || f->cut)
         fprintf(out, "--wide shows everything\n");
 }
 

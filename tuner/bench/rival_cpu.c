@@ -7,6 +7,7 @@
 #include "tuner/lab/data.h"
 #include "tuner/lab/reference.h"
 #include "tuner/bench/rival.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static gt_status open_cpu(void **self, const struct gt_rival_setup *setup,
     }
     *self = c;
     if (gt_cpu_blas_warning() != NULL)
-        fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
+        gt_talk("%s", gt_cpu_blas_warning());
     return GEMMTUNE_OK;
 }
 

@@ -307,7 +307,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_agree = {
     .name = "agree",
-    .operands = "PROBLEM... --device N",
+    .operands = "PROBLEM... [--device N]",
     .about = "Tune a problem several times and show whether the runs agree.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_agree_form, &gt_agree_run_form, NULL},

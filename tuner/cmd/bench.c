@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/bench.h"
 #include "tuner/base/progress.h"
+#include "tuner/base/talk.h"
 #include "tuner/rig/probe.h"
 #include "tuner/cmd/session.h"
 
@@ -167,7 +168,7 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
         const gt_status status = gt_bench_ask_overhead(
             &overhead, d, o, &sweep->item[i].problem, is_stopped, &err);
         if (status != GEMMTUNE_OK && !is_stopped()) {
-            fprintf(stderr, "gemmtune: %s: %s\n", sweep->item[i].name, err.line);
+            gt_talk("%s: %s", sweep->item[i].name, err.line);
             last = status;
         }
         done += status == GEMMTUNE_OK;
@@ -259,7 +260,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_bench = {
     .name = "bench",
-    .operands = "[PROBLEM...] --device N",
+    .operands = "[PROBLEM...] [--device N]",
     .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_errors.c - `gemmtune bench --error`: times and errors side by side. */
 #include "tuner/base/progress.h"
+#include "tuner/base/talk.h"
 #include "tuner/cmd/bench.h"
 #include "tuner/cmd/session.h"
 
@@ -70,7 +71,7 @@ static void add_ways(struct gt_table *t, const struct gt_sweep_item *item,
         for (int data = 0; data < GT_ERROR_DATA; data++)
             (void)add_way(t, &(struct row){item->name, flops, &e->way[i], data}, NULL);
     if (e->missing[0] != '\0')
-        fprintf(stderr, "gemmtune: %s: without cublas: %s\n", item->name, e->missing);
+        gt_talk("%s: without cublas: %s", item->name, e->missing);
 }
 
 int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,

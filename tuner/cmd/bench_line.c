@@ -3,6 +3,7 @@
 #include "tuner/cmd/bench.h"
 
 #include "tuner/base/terminal.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -243,7 +244,7 @@ static void print_people(const struct gt_bench_report *r, const struct gt_bench_
     }
     note_of(note, sizeof note, e);
     if (strchr(note, ':'))
-        fprintf(stderr, "gemmtune: %s: %s\n", e->item->name, note);
+        gt_talk("%s: %s", e->item->name, note);
 }
 
 /* ---- either ---- */

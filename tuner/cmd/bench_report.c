@@ -2,6 +2,7 @@
 /* bench_report.c - sums up the lines of `gemmtune bench` as they arrive. */
 #include "tuner/cmd/bench.h"
 #include "tuner/lab/ratio.h"
+#include "tuner/base/talk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +92,7 @@ bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     for (int i = 0; i < GT_RIVALS; i++) {
         if (!why[i].text[0] || (!r->by_name && why[i].foreign))
             continue;
-        fprintf(stderr, "gemmtune: without %s: %s\n", gt_rivals[i]->name, why[i].text);
+        gt_talk("without %s: %s", gt_rivals[i]->name, why[i].text);
         go_on = go_on && !r->by_name;
     }
     return go_on;
@@ -233,6 +234,7 @@ static void print_end(struct gt_bench_report *r) {
         (void)fputs("}\n", stdout);
     } else if (gt_tally_count(&r->all) > 0) {
         FILE *out = r->format.csv ? stderr : stdout;
+        gt_talk_clear();
         (void)fputs("\n", out);
         gt_common_print_people(t, &r->format, out);
         fprintf(out, "worst: %s, %.3f\n", r->worst_problem, r->worst);
@@ -249,18 +251,16 @@ static void print_end(struct gt_bench_report *r) {
 
 static int verdict(const struct gt_bench_report *r) {
     if (r->all.noisy > 0)
-        fprintf(stderr,
-                "gemmtune: %d of %zu lines are noisy: the interval of the ratio spans more "
-                "than a factor of %g, so it is no verdict\n",
+        gt_talk("%d of %zu lines are noisy: the interval of the ratio spans more than a "
+                "factor of %g, so it is no verdict",
                 r->all.noisy, r->done, GT_RATIO_SPAN_MAX);
     if (r->wrong_candidates > 0)
-        fprintf(stderr,
-                "gemmtune: %d wrong candidate%s on %d line%s: their results failed our "
-                "check, and they were left out\n",
+        gt_talk("%d wrong candidate%s on %d line%s: their results failed our check, and "
+                "they were left out",
                 r->wrong_candidates, gt_text_plural(r->wrong_candidates), r->wrong_lines,
                 gt_text_plural(r->wrong_lines));
     if (r->alone > 0)
-        fprintf(stderr, "gemmtune: %d of %zu lines have no baseline\n", r->alone, r->done);
+        gt_talk("%d of %zu lines have no baseline", r->alone, r->done);
     if (r->wrong > 0)
         return gt_die(GT_EXIT_VERIFY, "%d of our results are wrong", r->wrong);
     if (r->done < r->sweep->count)

@@ -9,26 +9,40 @@
 #include "core/text.h"
 #include "tuner/base/svg.h"
 #include "tuner/base/terminal.h"
+#include "tuner/base/talk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, FAMILIES_MAX = 64 };
+enum { PATH_SIZE = 4096, FAMILIES_MAX = 64, OPERAND_MAX = 32 };
 
 /* ---- the command line ---- */
+
+/* The name of an operand in the usage: "FILE..." is FILE. */
+static const char *operand_name(char buf[OPERAND_MAX], const struct gt_cmd *cmd, int i) {
+    const char *at = cmd->operands;
+    for (; i > 0 && strchr(at, ' ') != NULL; i--)
+        at = strchr(at, ' ') + 1;
+    (void)snprintf(buf, OPERAND_MAX, "%.*s", (int)strcspn(at, " ."), at);
+    return buf;
+}
 
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first) {
     const int code = gt_options_parse(cmd, argc, argv, values, first);
     const int operands = argc - *first;
+    char name[OPERAND_MAX];
     if (code >= 0)
         return code;
-    if (operands < least || operands > most)
-        return gt_die(GT_EXIT_USAGE, "%s: %s; usage: gemmtune %s%s%s", cmd->name,
-                      operands < least ? "something is missing" : "too many arguments",
-                      cmd->name, cmd->operands[0] != '\0' ? " " : "", cmd->operands);
+    if (operands < least)
+        return gt_die(GT_EXIT_USAGE, "%s: %s is missing; usage: gemmtune %s %s", cmd->name,
+                      operand_name(name, cmd, operands), cmd->name, cmd->operands);
+    if (operands > most)
+        return gt_die(GT_EXIT_USAGE, "%s: too many arguments; usage: gemmtune %s%s%s",
+                      cmd->name, cmd->name, cmd->operands[0] != '\0' ? " " : "",
+                      cmd->operands);
     if (format != NULL && format->json && format->csv)
         return gt_die(GT_EXIT_USAGE, "%s: --json and --csv exclude each other", cmd->name);
     return -1;
@@ -89,7 +103,7 @@ static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode) {
     struct gt_err err = {""};
     gt_status status = gt_db_open(out, path, mode, &err);
     if (mode == GT_DB_READ && mend(path, status)) {
-        fprintf(stderr, "gemmtune: %s: %s\n", path,
+        gt_talk("%s: %s", path,
                 status == GEMMTUNE_EIO ? "a process died while writing it; repaired"
                                        : "an older gemmtune made it; brought up to date");
         status = gt_db_open(out, path, mode, &err);
@@ -105,9 +119,7 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
     if (code >= 0)
         return code;
     if (!asked && access(path, F_OK) != 0 && errno == ENOENT) {
-        fprintf(stderr,
-                "gemmtune: no database at %s yet: nothing has been tuned; --db names "
-                "another one\n",
+        gt_talk("no database at %s yet: nothing has been tuned; --db names another one",
                 path);
         return -1;
     }
@@ -140,10 +152,8 @@ static int check_folder(const char *path) {
 void gt_common_say_empty(const char *path) {
     char buf[PATH_SIZE];
     if (database_path(&path, buf) < 0)
-        fprintf(stderr,
-                "gemmtune: no winners in %s; \"gemmtune show PROBLEM\" has the trials of a "
-                "search "
-                "that was stopped, and --db names another database\n",
+        gt_talk("no winners in %s; \"gemmtune show PROBLEM\" has the trials of a search "
+                "that was stopped, and --db names another database",
                 path);
 }
 
@@ -216,6 +226,7 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
 /* ---- printing ---- */
 
 void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
+    gt_talk_clear();
     if (format->json)
         gt_table_json(t, stdout);
     else if (format->csv)
@@ -226,6 +237,7 @@ void gt_common_print(const struct gt_table *t, const struct gt_format *format) {
 
 void gt_common_print_people(const struct gt_table *t, const struct gt_format *format,
                             FILE *out) {
+    gt_talk_clear();
     gt_table_print(t, format->wide ? 0 : gt_terminal_width(out), out);
 }
 

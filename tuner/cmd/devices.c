@@ -5,6 +5,7 @@
 #include "tuner/cmd/common.h"
 
 #include "tuner/rig/probe.h"
+#include "tuner/base/talk.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ static int say_missing(const struct gt_device_list *list) {
         return gt_die(GT_EXIT_DEVICE, "no device: %s", gt_devices_missing(all, list));
     for (size_t i = 0; i < sizeof list->missing / sizeof *list->missing; i++)
         if (is_news(list->missing[i]))
-            fprintf(stderr, "gemmtune: %s\n", list->missing[i]);
+            gt_talk("%s", list->missing[i]);
     return GT_EXIT_OK;
 }
 

@@ -210,7 +210,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_evaluate = {
     .name = "evaluate",
-    .operands = "[PROBLEM...] --device N",
+    .operands = "[PROBLEM...] [--device N]",
     .about = "Measure how much time lookups lose on problems that were not tuned.",
     .options = options,
     .tables =

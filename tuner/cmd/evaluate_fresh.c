@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/cmd/evaluate.h"
 #include "tuner/tune/window.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +125,7 @@ static int tune(bool *tuned, struct fresh *f, size_t i) {
     *tuned = status == GEMMTUNE_OK;
     if (*tuned || gt_session_stop)
         return -1;
-    fprintf(stderr, "gemmtune: %s: %s\n", item->name, err.line);
+    gt_talk("%s: %s", item->name, err.line);
     f->w->failed++;
     return -1;
 }

@@ -3,6 +3,7 @@
 #include "tuner/cmd/evaluate.h"
 
 #include "tuner/lab/ratio.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 
@@ -109,9 +110,8 @@ static void take_times(struct gt_evaluate_work *w, struct gt_hidden *h,
         const struct gt_result *result = &report->result[i];
         if (result->outcome == GT_CORRECT)
             continue;
-        fprintf(stderr, "gemmtune: %s: %s \"%s\" is %s: %s\n", h->winner->problem_name,
-                c->candidate[i].family, c->candidate[i].point,
-                gt_outcome_word(result->outcome), result->error);
+        gt_talk("%s: %s \"%s\" is %s: %s", h->winner->problem_name, c->candidate[i].family,
+                c->candidate[i].point, gt_outcome_word(result->outcome), result->error);
         *(result->outcome == GT_WRONG_RESULT ? &w->wrong : &w->failed) += 1;
     }
 }
@@ -139,7 +139,7 @@ int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h) {
         take_times(w, h, &c, &report);
         return pass_on(w, h, &c, &report);
     }
-    fprintf(stderr, "gemmtune: %s: %s\n", h->winner->problem_name, err.line);
+    gt_talk("%s: %s", h->winner->problem_name, err.line);
     w->failed++;
     return -1;
 }

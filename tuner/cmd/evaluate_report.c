@@ -2,6 +2,8 @@
 /* evaluate_report.c - the two tables of `gemmtune evaluate`. */
 #include "tuner/cmd/evaluate_report.h"
 
+#include "tuner/base/talk.h"
+
 #include "tuner/bench/bench_stats.h"
 
 #include <math.h>
@@ -158,6 +160,7 @@ static void print_text(const struct gt_evaluate_report *report,
                        const struct gt_format *format) {
     FILE *out = format->csv ? stderr : stdout;
     gt_common_print(answers, format);
+    gt_talk_clear();
     (void)fputs("\n", out);
     gt_common_print_people(rules, format, out);
     if (report->fresh != NULL)

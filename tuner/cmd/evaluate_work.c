@@ -4,6 +4,7 @@
 #include "tuner/cmd/evaluate.h"
 
 #include "tuner/cmd/which_device.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 
@@ -37,8 +38,7 @@ static int read_rows(struct gt_evaluate_work *w, struct gt_db *db) {
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (stale > 0)
-        fprintf(stderr, "gemmtune: %lld stored results are of older kernel sources\n",
-                (long long)stale);
+        gt_talk("%lld stored results are of older kernel sources", (long long)stale);
     return -1;
 }
 

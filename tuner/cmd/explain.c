@@ -13,9 +13,11 @@
 #include "core/epilogue_cost.h"
 #include "core/epilogue_op.h"
 #include "core/epilogue_keep.h"
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/predict.h"
 
 #include "tuner/cmd/which_device.h"
+#include "tuner/base/talk.h"
 
 #include <math.h>
 
@@ -182,50 +184,58 @@ static void print_operands(const struct gt_epilogue *e) {
     if (e == NULL)
         return;
     name_operands(operands, sizeof operands, e);
-    printf("operands                   %s\n", operands[0] != '\0' ? operands : "none");
+    gt_wrap_print(stdout, 27, "operands                   %s",
+                  operands[0] != '\0' ? operands : "none");
 }
 
 static void print_work(const struct analysis *a) {
     char buf[2][GT_CELL_MAX];
     printf("%s\n\n", a->problem);
-    printf("floating-point operations  %s\n", gt_show_count(buf[0], a->flops));
-    printf("footprint                  %s\n", gt_show_bytes(buf[0], a->footprint_bytes));
+    gt_wrap_print(stdout, 27, "operations                 %s",
+                  gt_show_power(buf[0], a->flops));
+    gt_wrap_print(stdout, 27, "footprint                  %s",
+                  gt_show_bytes(buf[0], a->footprint_bytes));
     print_operands(a->epilogue);
-    printf("traffic, perfect kernel    %s, %s FLOP/byte: %s once\n",
-           gt_show_bytes(buf[0], a->perfect_bytes),
-           gt_show_count(buf[1], a->perfect_intensity),
-           a->epilogue != NULL ? "A, B, C and what the epilogue moves" : "A, B and C");
+    gt_wrap_print(
+        stdout, 27, "traffic, perfect kernel    %s, %s operations a byte: %s once",
+        gt_show_bytes(buf[0], a->perfect_bytes),
+        gt_show_rate(buf[1], a->perfect_intensity, 1),
+        a->epilogue != NULL ? "A, B, C and what the epilogue moves" : "A, B and C");
     if (a->saved_bytes > 0)
-        printf("saved by the epilogue      %s: a kernel of its own would write C and read "
-               "it again\n",
-               gt_show_bytes(buf[0], a->saved_bytes));
-    printf("traffic, naive kernel      %s, %s FLOP/byte: 2k elements read for each of C\n",
-           gt_show_bytes(buf[0], a->naive_bytes),
-           gt_show_count(buf[1], a->naive_intensity));
+        gt_wrap_print(stdout, 27,
+                      "saved by the epilogue      %s: a kernel of its own would write C "
+                      "and read it again",
+                      gt_show_bytes(buf[0], a->saved_bytes));
+    gt_wrap_print(stdout, 27,
+                  "traffic, naive kernel      %s, %s operations a byte: 2k elements read "
+                  "for each of C",
+                  gt_show_bytes(buf[0], a->naive_bytes),
+                  gt_show_rate(buf[1], a->naive_intensity, 1));
 }
 
 static void print_roofline(const struct analysis *a, const struct machine *machine) {
     char buf[2][GT_CELL_MAX];
     printf("\n%s\n", machine->name);
     if (machine->peak > 0)
-        printf("arithmetic at peak         %s at %s GFLOP/s%s%s\n",
-               gt_show_ns(buf[0], a->compute_ns),
-               gt_show_count(buf[1], machine->peak / 1e9), machine->of ? ", " : "",
-               machine->of ? machine->of : "");
+        gt_wrap_print(stdout, 27, "arithmetic at peak         %s at %s GFLOP/s%s%s",
+                      gt_show_ns(buf[0], a->compute_ns),
+                      gt_show_rate(buf[1], machine->peak / 1e9, 1), machine->of ? ", " : "",
+                      machine->of ? machine->of : "");
     if (machine->bandwidth > 0)
-        printf("perfect traffic            %s at %s GB/s\n",
-               gt_show_ns(buf[0], a->memory_ns),
-               gt_show_count(buf[1], machine->bandwidth / 1e9));
+        gt_wrap_print(stdout, 27, "perfect traffic            %s at %s GB/s",
+                      gt_show_ns(buf[0], a->memory_ns),
+                      gt_show_count(buf[1], machine->bandwidth / 1e9));
     if (a->roofline_ns > 0) {
-        printf("roofline                   %s, bound by %s\n",
-               gt_show_ns(buf[0], a->roofline_ns), bound_of(a));
-        printf("naive traffic              %s: without caches at most %.1f %% of the "
-               "roofline\n",
-               gt_show_ns(buf[0], a->naive_memory_ns), 100 * a->naive_fraction);
+        gt_wrap_print(stdout, 27, "roofline                   %s, bound by %s",
+                      gt_show_ns(buf[0], a->roofline_ns), bound_of(a));
+        gt_wrap_print(
+            stdout, 27,
+            "naive traffic              %s: without caches at most %.1f %% of the roofline",
+            gt_show_ns(buf[0], a->naive_memory_ns), 100 * a->naive_fraction);
     }
     if (machine->memory > 0 && a->footprint_bytes > machine->memory)
-        printf("memory                     %s: the problem does not fit\n",
-               gt_show_bytes(buf[0], machine->memory));
+        gt_wrap_print(stdout, 27, "memory                     %s: the problem does not fit",
+                      gt_show_bytes(buf[0], machine->memory));
 }
 
 /* ---- the machine ---- */
@@ -281,9 +291,7 @@ static void print(const struct values *v, const gemmtune_problem *p,
             gt_explain_point_print(point, a.flops);
     }
     if (a.roofline_ns == 0)
-        fprintf(stderr,
-                "gemmtune: %s does not report its %s; give --peak-gflops and "
-                "--bandwidth-gbs\n",
+        gt_talk("%s does not report its %s; give --peak-gflops and --bandwidth-gbs",
                 machine->name,
                 machine->is_cpu ? "peak and bandwidth, as CPUs do not"
                                 : "peak or bandwidth");

@@ -3,6 +3,7 @@
  * explain_point.c - `gemmtune explain PROBLEM --point "FAMILY ..."`: prints a prediction
  * term by term.
  */
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/predict.h"
 
 #include <string.h>
@@ -74,24 +75,25 @@ void gt_explain_point_print(const struct gt_predicted *f, double flops) {
     char text[GT_POINT_TEXT_MAX], buf[2][GT_CELL_MAX];
     (void)gt_point_text(&f->point, text);
     printf("\n%s %s\n", f->family->name, text);
-    printf("predicted                  %s, %s GFLOP/s, bound by %s\n",
-           gt_show_ns(buf[0], p->ns), gt_show_rate(buf[1], flops, p->ns),
-           gt_term_word(p->binds));
-    printf(
-        "blocks                     %lld of %lld slabs, %d a unit at once (%d registers a "
-        "thread)\n",
-        (long long)p->blocks, (long long)p->slabs, p->resident, p->registers);
-    printf("waves                      %lld, the last one %.0f %% full\n",
-           (long long)p->waves, 100 * p->last_wave);
-    printf("workspace                  %s\n",
-           gt_show_bytes(buf[0], (double)p->workspace_bytes));
+    gt_wrap_print(stdout, 27, "predicted                  %s, %s GFLOP/s, bound by %s",
+                  gt_show_ns(buf[0], p->ns), gt_show_rate(buf[1], flops, p->ns),
+                  gt_term_word(p->binds));
+    gt_wrap_print(stdout, 27,
+                  "blocks                     %lld of %lld slabs, %d a unit at once (%d "
+                  "registers a thread)",
+                  (long long)p->blocks, (long long)p->slabs, p->resident, p->registers);
+    gt_wrap_print(stdout, 27, "waves                      %lld, the last one %.0f %% full",
+                  (long long)p->waves, 100 * p->last_wave);
+    gt_wrap_print(stdout, 27, "workspace                  %s",
+                  gt_show_bytes(buf[0], (double)p->workspace_bytes));
     for (int i = 0; i < GT_TERM_COUNT; i++)
         printf("  %-8s %10s  %5.1f %%  %s\n", gt_term_word((enum gt_term)i),
                p->term_ns[i] > 0 ? gt_show_ns(buf[0], p->term_ns[i]) : "-",
                100 * p->term_ns[i] / gt_computed_ns(p), gt_term_about((enum gt_term)i));
     if (p->learned < 1 || p->learned > 1)
-        printf("learned                    x %.3f, from trials of like points\n",
-               p->learned);
-    printf("at least                   %s, by the device's peaks\n",
-           gt_show_ns(buf[0], p->least_ns));
+        gt_wrap_print(stdout, 27,
+                      "learned                    x %.3f, from trials of like points",
+                      p->learned);
+    gt_wrap_print(stdout, 27, "at least                   %s, by the device's peaks",
+                  gt_show_ns(buf[0], p->least_ns));
 }

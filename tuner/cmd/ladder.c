@@ -7,6 +7,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/tune/ladder.h"
 #include "tuner/cmd/session.h"
+#include "tuner/base/talk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,8 +108,8 @@ static void say_peaks(const struct gt_ladder *l, size_t count, const struct gt_d
         if (peak <= 0 || said[gt_dtype_index(types)])
             continue;
         said[gt_dtype_index(types)] = true;
-        fprintf(stderr, "gemmtune: %% of peak, %s: of %.4g %s, %s\n", types->name,
-                peak / 1e12, gt_type_is_float(types->acc) ? "TFLOP/s" : "TOP/s",
+        gt_talk("%% of peak, %s: of %.4g %s, %s", types->name, peak / 1e12,
+                gt_type_is_float(types->acc) ? "TFLOP/s" : "TOP/s",
                 gt_device_peak_about(d, types));
     }
 }
@@ -126,7 +127,7 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     if (status == GEMMTUNE_OK && !format->json && !format->csv)
         say_peaks(l, count, d);
     if (status == GEMMTUNE_OK && gt_cpu_blas_warning() != NULL)
-        fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
+        gt_talk("%s", gt_cpu_blas_warning());
     gt_table_destroy(t);
     return status;
 }
@@ -300,7 +301,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_ladder = {
     .name = "ladder",
-    .operands = "[PROBLEM... | --volumes 1e3:1e10] --device N",
+    .operands = "[PROBLEM... | --volumes 1e3:1e10] [--device N]",
     .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
     .tables = (const struct gt_form *const[]){&rungs, NULL},

@@ -6,6 +6,8 @@
 #include "tuner/cmd/common.h"
 
 #include "tuner/base/choose.h"
+#include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/which_device.h"
 
 struct values {
@@ -54,20 +56,21 @@ static void print_json(const struct answer *a) {
 static void print_people(const struct answer *a) {
     const struct gt_known *known = a->choice->known;
     char buf[GT_CELL_MAX];
-    printf("problem  %s\n", a->problem);
-    printf("device   %s (%s)\n", a->device->name, a->key);
-    printf("match    %s\n", gt_match_word(a->choice->match));
-    printf("family   %s\n", a->choice->family->name);
-    printf("point    %s\n", a->point);
+    gt_wrap_print(stdout, 9, "problem  %s", a->problem);
+    gt_wrap_print(stdout, 9, "device   %s (%s)", a->device->name, a->key);
+    gt_wrap_print(stdout, 9, "match    %s", gt_match_word(a->choice->match));
+    gt_wrap_print(stdout, 9, "family   %s", a->choice->family->name);
+    gt_wrap_print(stdout, 9, "point    %s", a->point);
     if (known != NULL)
-        printf("from     %s on %s, %s\n", known->problem_name, known->device_key,
-               gt_show_ns(buf, known->median_ns));
-    printf("needs    %lld bytes of workspace\n",
-           (long long)a->choice->fit.passes.workspace_bytes);
-    printf("loss     %s expected%s\n", gt_expected_loss(buf, a->choice),
-           a->choice->forecast_ns <= 0 && a->choice->known == NULL ? ": nothing is known"
-                                                                   : "");
-    printf("why      %s\n", a->choice->why);
+        gt_wrap_print(stdout, 9, "from     %s on %s, %s", known->problem_name,
+                      known->device_key, gt_show_ns(buf, known->median_ns));
+    gt_wrap_print(stdout, 9, "needs    %lld bytes of workspace",
+                  (long long)a->choice->fit.passes.workspace_bytes);
+    gt_wrap_print(stdout, 9, "loss     %s expected%s", gt_expected_loss(buf, a->choice),
+                  a->choice->forecast_ns <= 0 && a->choice->known == NULL
+                      ? ": nothing is known"
+                      : "");
+    gt_wrap_print(stdout, 9, "why      %s", a->choice->why);
 }
 
 /* ---- the command ---- */
@@ -86,8 +89,7 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (chosen.stale > 0)
-        fprintf(stderr, "gemmtune: %lld stored results are of older kernel sources\n",
-                (long long)chosen.stale);
+        gt_talk("%lld stored results are of older kernel sources", (long long)chosen.stale);
     gt_device_key(&device, a.key);
     (void)gt_problem_name(p, a.problem);
     (void)gt_point_text(&chosen.choice.point, a.point);
@@ -118,7 +120,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_lookup = {
     .name = "lookup",
-    .operands = "PROBLEM --device N",
+    .operands = "PROBLEM [--device N]",
     .about = "Show which stored result the library would use for a problem, and why.",
     .options = options,
     .run = run,

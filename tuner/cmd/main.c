@@ -4,6 +4,7 @@
  * arrived. Everything else begins in cmd.c.
  */
 #include "tuner/cmd/cmd.h"
+#include "tuner/base/talk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@ static int close_stdout(int code) {
  * entry. */
 static void say(void *user, gemmtune_log_level level, const char *line) {
     (void)user, (void)level;
-    fprintf(stderr, "gemmtune: %s\n", line);
+    gt_talk("%s", line);
 }
 
 int main(int argc, char **argv) {

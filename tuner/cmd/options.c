@@ -6,6 +6,8 @@
 #include "tuner/cmd/cmd.h"
 
 #include "core/text.h"
+#include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -23,13 +25,10 @@ enum {
 static const double longest_seconds = 1e9; /* 30 years; a longer time is a typing error */
 
 int gt_die(int code, const char *fmt, ...) {
-    char line[1024]; /* long enough for an error line with a path */
     va_list args;
     va_start(args, fmt);
-    gt_text_line(line, sizeof line, fmt, args);
+    gt_talk_args(fmt, args);
     va_end(args);
-    (void)fflush(stdout);
-    fprintf(stderr, "gemmtune: %s\n", line);
     return code;
 }
 
@@ -222,7 +221,8 @@ static int option_head(char *buf, size_t size, const struct gt_option *o) {
 static void print_option(const struct gt_option *o, int width) {
     char head[96];
     (void)option_head(head, sizeof head, o);
-    printf("%-*s  %s\n", width, head, o->help);
+    gt_wrap_row(stdout, (const char *const[]){head, o->help},
+                (const size_t[]){0, (size_t)width + 2}, 2);
 }
 
 static int longer(int width, const char *text) {
@@ -238,12 +238,15 @@ static void print_legend(const struct gt_form *form) {
         key = longer(key, form->column[i].key);
         title = longer(title, form->column[i].title);
     }
-    printf("\nColumns%s%s:\n  %-*s  %-*s  meaning\n", form->when[0] != '\0' ? " " : "",
-           form->when, title, title_head, key, key_head);
+    const size_t at[] = {2, (size_t)title + 4, (size_t)(title + key) + 6};
+    printf("\nColumns%s%s:\n", form->when[0] != '\0' ? " " : "", form->when);
+    gt_wrap_row(stdout, (const char *const[]){title_head, key_head, "meaning"}, at, 3);
     for (size_t i = 0; i < form->columns; i++) {
         const struct gt_column *c = &form->column[i];
-        printf("  %-*s  %-*s  %s\n", title, c->title != NULL ? c->title : "", key,
-               c->key != NULL ? c->key : "", c->about);
+        gt_wrap_row(stdout,
+                    (const char *const[]){c->title != NULL ? c->title : "",
+                                          c->key != NULL ? c->key : "", c->about},
+                    at, 3);
     }
 }
 
@@ -254,8 +257,10 @@ static int print_help(const struct gt_cmd *cmd) {
         const int len = option_head(head, sizeof head, o);
         width = len > width ? len : width;
     }
-    printf("usage: gemmtune %s [OPTION]...%s%s\n\n%s\n\n", cmd->name,
-           cmd->operands[0] != '\0' ? " " : "", cmd->operands, cmd->about);
+    gt_wrap_print(stdout, 8, "usage: gemmtune %s [OPTION]... %s", cmd->name, cmd->operands);
+    printf("\n");
+    gt_wrap_print(stdout, 0, "%s", cmd->about);
+    printf("\n");
     for (const struct gt_option *o = cmd->options; o->name != NULL; o++)
         print_option(o, width);
     print_option(&help_option, width);

@@ -7,6 +7,7 @@
 #include "tuner/cmd/predict.h"
 
 #include "tuner/base/quantile.h"
+#include "tuner/base/talk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static void say_skipped(const struct gt_checked *c) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
-            fprintf(stderr, "gemmtune: %zu trials %s\n", rows[i].count, rows[i].what);
+            gt_talk("%zu trials %s", rows[i].count, rows[i].what);
 }
 
 static gt_status print(const struct gt_checked *c, const struct gt_families *families,
@@ -248,10 +249,9 @@ static void print_lines(const struct gt_fitted *f) {
                what);
     GT_COST_LIST(X)
 #undef X
-    fprintf(stderr,
-            "gemmtune: %zu trials, off by %.1f %% (before %.1f %%), those held out by "
-            "%.1f %% (%.1f %%)\n",
-            f->trials, 100 * f->is[0], 100 * f->was[0], 100 * f->is[1], 100 * f->was[1]);
+    gt_talk(
+        "%zu trials, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
+        f->trials, 100 * f->is[0], 100 * f->was[0], 100 * f->is[1], 100 * f->was[1]);
 }
 
 static void print_fit_json(const struct gt_fitted *f) {

@@ -4,6 +4,7 @@
  * from trials, as the file runtime/learned_h200.c.
  */
 #include "tuner/cmd/predict.h"
+#include "tuner/base/talk.h"
 
 #include "runtime/learned.h"
 
@@ -98,13 +99,11 @@ static void print_json(const struct gt_learning *l, enum gt_learning_way way) {
 static void print_held_out(const struct gt_held_out *h, const char *what,
                            enum gt_learning_way way) {
     if (h->problems > 0)
-        (void)fprintf(stderr,
-                      "gemmtune: %s: on %zu problems held out the least forecast loses "
-                      "%.1f %% (%s %.1f %%)\n",
-                      what, h->problems, 100 * h->loss[1],
-                      way == GT_LEARN_MORE ? "with the shipped trees alone"
-                                           : "without trees",
-                      100 * h->loss[0]);
+        gt_talk(
+            "%s: on %zu problems held out the least forecast loses %.1f %% (%s %.1f %%)",
+            what, h->problems, 100 * h->loss[1],
+            way == GT_LEARN_MORE ? "with the shipped trees alone" : "without trees",
+            100 * h->loss[0]);
 }
 
 static void print_losses(const struct gt_learning *l, enum gt_learning_way way) {
@@ -126,7 +125,7 @@ static gt_status print_learned(const struct gt_view *view, const char *key,
     const gt_status status = gt_predict_learn(&l, view, families, key, way, err);
     if (status == GEMMTUNE_OK) {
         (format->json ? print_json : print_file)(&l, way);
-        (void)fprintf(stderr, "gemmtune: %zu trials and records teach\n", l.trials);
+        gt_talk("%zu trials and records teach", l.trials);
         print_losses(&l, way);
     }
     gt_learning_clear(&l);

@@ -6,6 +6,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/study/replay.h"
 #include "tuner/base/view.h"
+#include "tuner/base/talk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,11 +192,13 @@ static void describe(const struct session *s) {
             good += s->stored.outcome[i][j] == GT_CORRECT &&
                     s->stored.ns[i][j] <= s->stored.best_ns / gt_replay_goal[1];
         }
-    fprintf(stderr, "%s: %zu points, %zu of them within 95 %% of the best; %lld runs each",
-            s->stored.title, points, good, (long long)s->v->seeds);
+    char from[64] = "";
     if (s->v->from)
-        fprintf(stderr, ", from %d points of another", s->seeds);
-    fprintf(stderr, "\n");
+        (void)snprintf(from, sizeof from, ", from %d point%s of another", s->seeds,
+                       gt_text_plural(s->seeds));
+    gt_talk_line("%s: %zu point%s, %zu of them within 95 %% of the best; %lld run%s each%s",
+                 s->stored.title, points, gt_text_plural((int64_t)points), good,
+                 (long long)s->v->seeds, gt_text_plural(s->v->seeds), from);
 }
 
 static gt_status replay_all(struct session *s, struct gt_err *err) {

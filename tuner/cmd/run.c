@@ -5,6 +5,8 @@
  * BLAS.
  */
 #include "tuner/base/choose.h"
+#include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/common.h"
 #include "tuner/lab/reference.h"
 #include "tuner/cmd/session.h"
@@ -75,19 +77,24 @@ static void print_people(const struct answer *a) {
     const struct gt_result *tuned = &a->report.result[0];
     const double flops = gt_problem_flops(&a->p), ns = tuned->time.median_ns;
     char loss[GT_CELL_MAX];
-    printf("problem    %s\nmatch      %s: %s\nkernel     %s \"%s\"\n", a->problem,
-           gt_match_word(a->chosen.choice.match), a->chosen.choice.why,
-           a->candidate[0].family, a->candidate[0].point);
-    printf("loss       %s expected\n", gt_expected_loss(loss, &a->chosen.choice));
-    printf("needs      %lld bytes of workspace\n",
-           (long long)a->chosen.choice.fit.passes.workspace_bytes);
-    printf("checked    %s%s%s, seed %llu\n", gt_outcome_word(tuned->outcome),
-           tuned->error[0] ? ": " : "", tuned->error, (unsigned long long)a->seed);
+    gt_wrap_print(stdout, 11, "problem    %s", a->problem);
+    gt_wrap_print(stdout, 11, "match      %s: %s", gt_match_word(a->chosen.choice.match),
+                  a->chosen.choice.why);
+    gt_wrap_print(stdout, 11, "kernel     %s \"%s\"", a->candidate[0].family,
+                  a->candidate[0].point);
+    gt_wrap_print(stdout, 11, "loss       %s expected",
+                  gt_expected_loss(loss, &a->chosen.choice));
+    gt_wrap_print(stdout, 11, "needs      %lld bytes of workspace",
+                  (long long)a->chosen.choice.fit.passes.workspace_bytes);
+    gt_wrap_print(stdout, 11, "checked    %s%s%s, seed %llu",
+                  gt_outcome_word(tuned->outcome), tuned->error[0] ? ": " : "",
+                  tuned->error, (unsigned long long)a->seed);
     if (tuned->outcome != GT_CORRECT)
         return;
     if (tuned->has_error)
-        printf("error      %.3g at most, %.3g in the mean, in units of u |A||B|\n",
-               tuned->error_max, tuned->error_mean);
+        gt_wrap_print(stdout, 11,
+                      "error      %.3g at most, %.3g in the mean, in units of u |A||B|",
+                      tuned->error_max, tuned->error_mean);
     print_rate("this", ns, flops, 0);
     if (baseline_ns(a) > 0)
         print_rate(a->candidate[1].family, baseline_ns(a), flops, ns);
@@ -95,7 +102,7 @@ static void print_people(const struct answer *a) {
         print_rate("CPU BLAS", a->cpu_ns, flops, ns);
         printf("           (%s)\n", a->cpu);
         if (gt_cpu_blas_warning() != NULL)
-            fprintf(stderr, "gemmtune: %s\n", gt_cpu_blas_warning());
+            gt_talk("%s", gt_cpu_blas_warning());
     }
 }
 
@@ -196,7 +203,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_run = {
     .name = "run",
-    .operands = "PROBLEM --device N",
+    .operands = "PROBLEM [--device N]",
     .about = "Run the kernel that the library would choose, check it, and compare it.",
     .options = options,
     .run = run,

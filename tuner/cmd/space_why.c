@@ -5,6 +5,8 @@
  */
 #include "tuner/cmd/space.h"
 
+#include "tuner/base/wrap.h"
+
 #include "runtime/fit.h"
 
 #include <inttypes.h>
@@ -69,9 +71,10 @@ static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_
     const bool holds = sound && value != 0;
     numbers_of(numbers, sizeof numbers, rule->expr, b);
     if (!json) {
-        printf("%-7s %-7s %s\n                %s\n                %s\n",
-               holds ? "holds" : "REFUSES", kind, gt_expr_text(rule->expr), rule->why,
-               sound ? numbers : err.line);
+        gt_wrap_print(stdout, 18, "%-7s %-7s %s", holds ? "holds" : "REFUSES", kind,
+                      gt_expr_text(rule->expr));
+        gt_wrap_print(stdout, 16, "%16s%s", "", rule->why);
+        gt_wrap_print(stdout, 16, "%16s%s", "", sound ? numbers : err.line);
         return holds;
     }
     bool member = true;
@@ -99,7 +102,8 @@ static void print_derived(const struct gt_binding *b, bool has_problem, bool jso
         if (json)
             gt_json_number(&first, name, (double)value);
         else
-            printf("%s = %s = %" PRId64 "\n", name, gt_expr_text(f->derive[i].expr), value);
+            gt_wrap_print(stdout, 4, "%s = %s = %" PRId64, name,
+                          gt_expr_text(f->derive[i].expr), value);
     }
 }
 
@@ -144,7 +148,7 @@ static int judge_fit(const struct gt_binding *b, const struct gt_question *q, bo
     if (gt_fit_point(&fit, q->family, &q->device, &q->problem, &point, &err) == GEMMTUNE_OK)
         return 0;
     if (!q->format.json) {
-        printf("REFUSES %-7s %s\n", "fit", err.line);
+        gt_wrap_print(stdout, 16, "REFUSES %-7s %s", "fit", err.line);
         return 1;
     }
     bool member = true;
@@ -172,7 +176,9 @@ static int judge_rules(const struct gt_binding *b, const struct gt_question *q) 
 
 static void why_people(const struct gt_binding *b, const struct gt_question *q,
                        const char *point) {
-    printf("%s on %s, %s\n\n", point, q->device.name, gt_dtype_of(&q->problem)->name);
+    gt_wrap_print(stdout, 4, "%s on %s, %s", point, q->device.name,
+                  gt_dtype_of(&q->problem)->name);
+    (void)fputs("\n", stdout);
     print_derived(b, q->has_problem, false);
     (void)fputs(b->family->derive_count > 0 ? "\n" : "", stdout);
     const int refused = judge_domains(b, false) + judge_rules(b, q);

@@ -9,6 +9,7 @@
 #include "tuner/base/choose.h"
 #include "tuner/base/table.h"
 #include "tuner/base/progress.h"
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 
@@ -223,7 +224,7 @@ static void print_contestant(const struct answer *a, const char *name,
     char time[GT_CELL_MAX], rate[GT_CELL_MAX];
     if (!t->took_part) {
         if (t->why[0] != '\0')
-            printf("%-11sleft out: %s\n", name, t->why);
+            gt_wrap_print(stdout, 11, "%-11sleft out: %s", name, t->why);
         return;
     }
     const double seconds = gt_stream_median(t, a->setup->rounds);
@@ -264,31 +265,37 @@ static void print_matrices(const struct answer *a) {
 static void print_people(const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
     char b[6][GT_CELL_MAX];
-    printf("problem    %s\n", a->problem);
+    gt_wrap_print(stdout, 11, "problem    %s", a->problem);
     for (int i = 0; i < a->picked->count; i++)
-        printf("device     %s\n", a->picked->device[i]->name);
+        gt_wrap_print(stdout, 11, "device     %s", a->picked->device[i]->name);
     print_matrices(a);
-    printf("tiles      %" PRId64 " of C, %" PRId64 " x %" PRId64 ", slabs of %" PRId64 "; "
-           "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory\n",
-           r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
-           gt_show_bytes(b[0], (double)r->device_bytes));
-    printf("slabs      %s: %s; %s\n", a->s.slab, gt_match_word(a->s.report.match),
-           a->s.report.kernel);
-    printf("copied     %s in, %s out; the link has %s/s in, %s/s out\n",
-           gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
-           gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
-    printf("time       %s; planned %s, not less than %s; %s to prepare\n",
-           gt_show_ns(b[0], r->seconds * 1e9), gt_show_ns(b[1], r->forecast_seconds * 1e9),
-           gt_show_ns(b[2], r->bound_seconds * 1e9),
-           gt_show_ns(b[3], r->prepare_seconds * 1e9));
-    printf("products   %.1f %% of the time%s; copies that no product hides %.1f %%\n",
-           100 * r->compute_seconds / r->seconds,
-           a->setup->five_buffers ? " (in the paper of 2010: 90 %)" : "",
-           100 * r->exposed_seconds / r->seconds);
+    gt_wrap_print(
+        stdout, 11,
+        "tiles      %" PRId64 " of C, %" PRId64 " x %" PRId64 ", slabs of %" PRId64 "; "
+        "%" PRId64 " of A, %" PRId64 " of B, %" PRId64 " of C in %s of device memory",
+        r->tiles, r->tile_m, r->tile_n, r->tile_k, r->slots_a, r->slots_b, r->slots_c,
+        gt_show_bytes(b[0], (double)r->device_bytes));
+    gt_wrap_print(stdout, 11, "slabs      %s: %s; %s", a->s.slab,
+                  gt_match_word(a->s.report.match), a->s.report.kernel);
+    gt_wrap_print(stdout, 11, "copied     %s in, %s out; the link has %s/s in, %s/s out",
+                  gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
+                  gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
+    gt_wrap_print(stdout, 11, "time       %s; planned %s, not less than %s; %s to prepare",
+                  gt_show_ns(b[0], r->seconds * 1e9),
+                  gt_show_ns(b[1], r->forecast_seconds * 1e9),
+                  gt_show_ns(b[2], r->bound_seconds * 1e9),
+                  gt_show_ns(b[3], r->prepare_seconds * 1e9));
+    gt_wrap_print(stdout, 11,
+                  "products   %.1f %% of the time%s; copies that no product hides %.1f %%",
+                  100 * r->compute_seconds / r->seconds,
+                  a->setup->five_buffers ? " (in the paper of 2010: 90 %)" : "",
+                  100 * r->exposed_seconds / r->seconds);
     if (a->s.correct)
-        printf("checked    correct; the largest error is %.2g of its bound\n", a->s.worst);
+        gt_wrap_print(stdout, 11,
+                      "checked    correct; the largest error is %.2g of its bound",
+                      a->s.worst);
     else
-        printf("checked    wrong: %s\n", a->s.wrong);
+        gt_wrap_print(stdout, 11, "checked    wrong: %s", a->s.wrong);
     print_contestant(a, "this", &a->s.own);
     print_contestant(a, "resident", &a->s.resident);
     print_contestant(a, "cublasXt", &a->s.cublasxt);
@@ -431,7 +438,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_stream = {
     .name = "stream",
-    .operands = "PROBLEM --device N",
+    .operands = "PROBLEM [--device N]",
     .about = "Multiply matrices in host memory, larger than the device.",
     .options = options,
     .run = run,

@@ -7,6 +7,7 @@
 
 #include "tuner/base/misses.h"
 #include "tuner/base/shard.h"
+#include "tuner/base/talk.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/doubtful.h"
 
@@ -104,8 +105,8 @@ static int keep_shard(struct gt_sweep *s, const struct gt_tune_values *v) {
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     if (!v->quiet)
-        fprintf(stderr, "shard %s: %zu of %zu problems, %.1f %% of the %s\n", v->shard,
-                s->count, all, 100 * share, by_weight ? "weight" : "expected time");
+        gt_talk_line("shard %s: %zu of %zu problems, %.1f %% of the %s", v->shard, s->count,
+                     all, 100 * share, by_weight ? "weight" : "expected time");
     return -1;
 }
 
@@ -119,11 +120,12 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
                       err.line);
     if (v->quiet || (out->count == 1 && out->others[0] == '\0'))
         return -1;
-    fprintf(stderr, "on device%s", out->count > 1 ? "s" : "");
-    for (size_t i = 0; i < out->count; i++)
-        fprintf(stderr, "%s %zu", i > 0 ? "," : "", out->number[i]);
-    fprintf(stderr, ", %s%s%s\n", out->device[0].name, out->others[0] != '\0' ? "; " : "",
-            out->others);
+    char numbers[256] = "";
+    for (size_t i = 0, len = 0; i < out->count && len < sizeof numbers; i++)
+        len += (size_t)snprintf(numbers + len, sizeof numbers - len, "%s %zu",
+                                i > 0 ? "," : "", out->number[i]);
+    gt_talk_line("on device%s%s, %s%s%s", out->count > 1 ? "s" : "", numbers,
+                 out->device[0].name, out->others[0] != '\0' ? "; " : "", out->others);
     return -1;
 }
 
@@ -144,10 +146,10 @@ static int add_misses(struct gt_tune_request *r) {
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_INPUT, "%s", err.line);
     if (!r->v->quiet)
-        fprintf(stderr, "%s: %lld line%s of this device, %zu problem%s; %lld of others\n",
-                r->v->misses, (long long)found.lines, gt_text_plural(found.lines),
-                found.problems, gt_text_plural((int64_t)found.problems),
-                (long long)found.others);
+        gt_talk_line("%s: %lld line%s of this device, %zu problem%s; %lld of others",
+                     r->v->misses, (long long)found.lines, gt_text_plural(found.lines),
+                     found.problems, gt_text_plural((int64_t)found.problems),
+                     (long long)found.others);
     r->sweep->in_order = true;
     if (r->sweep->count > 0 || r->v->drawn.random > 0)
         return -1;
@@ -176,12 +178,13 @@ static int sort_drawn(struct gt_doubts *out, struct gt_sweep *drawn,
 }
 
 static void say_drawn(size_t count, const struct gt_doubts *d) {
-    fprintf(stderr, "%zu problem%s drawn, ", count, gt_text_plural((int64_t)count));
+    const char *s = gt_text_plural((int64_t)count);
     if (d->served == 0)
-        fprintf(stderr, "for which a lookup has no kernel\n");
+        gt_talk_line("%zu problem%s drawn, for which a lookup has no kernel", count, s);
     else
-        fprintf(stderr, "on which a lookup expects to lose %.3g to %.3g %%\n",
-                100 * d->most, 100 * d->least);
+        gt_talk_line(
+            "%zu problem%s drawn, on which a lookup expects to lose %.3g to %.3g %%", count,
+            s, 100 * d->most, 100 * d->least);
 }
 
 static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
@@ -289,7 +292,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
-    .operands = "--device N (--sizes FILE | --from-misses FILE | --random N | PROBLEM...)",
+    .operands =
+        "[--device N] (--sizes FILE | --from-misses FILE | --random N | PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form, NULL},

@@ -3,6 +3,7 @@
  * take.
  */
 #include "tuner/base/cores.h"
+#include "tuner/base/talk.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/lab/lab.h"
 #include "tuner/tune/estimate.h"
@@ -111,9 +112,9 @@ static void say_total(const struct dry *c, const struct gt_tune_request *r) {
     char several[32] = "";
     if (devices->count > 1)
         snprintf(several, sizeof several, "%zu devices, ", devices->count);
-    fprintf(stderr, "%zu problem%s on %s%s, about %.0f s\n", r->sweep->count,
-            gt_text_plural((int64_t)r->sweep->count), several, devices->device[0].name,
-            c->seconds / (double)devices->count);
+    gt_talk_line("%zu problem%s on %s%s, about %.0f s", r->sweep->count,
+                 gt_text_plural((int64_t)r->sweep->count), several, devices->device[0].name,
+                 c->seconds / (double)devices->count);
 }
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep the others.

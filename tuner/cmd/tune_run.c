@@ -3,6 +3,7 @@
  * take, on one device after another problem, on several by their crew; the table of all. */
 #include "core/clock.h"
 #include "tuner/base/cores.h"
+#include "tuner/base/talk.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/ahead.h"
@@ -134,13 +135,12 @@ static void say_use(const struct run *run) {
     }
     if (run->t->progress.quiet || points == 0)
         return;
-    fprintf(stderr,
-            "%zu points in %.1f s, %.1f a second; the device%s busy for %.0f %%, set up "
-            "for %.0f %%, loaded for %.0f %% of it, and waited for compilers for %.0f %%\n",
-            points, seconds, (double)points / seconds,
-            run->r->devices.count > 1 ? "s were" : " was", percent * use.running_s,
-            percent * use.preparing_s, percent * use.building_s,
-            percent * use.compile_wait_s);
+    gt_talk_line(
+        "%zu points in %.1f s, %.1f a second; the device%s busy for %.0f %%, set up for "
+        "%.0f %%, loaded for %.0f %% of it, and waited for compilers for %.0f %%",
+        points, seconds, (double)points / seconds,
+        run->r->devices.count > 1 ? "s were" : " was", percent * use.running_s,
+        percent * use.preparing_s, percent * use.building_s, percent * use.compile_wait_s);
 }
 
 /* Its winner is known, or its trials are all that was asked for. */
@@ -212,8 +212,7 @@ int gt_tune_run(struct gt_tuner *t, const struct gt_session *session,
     gt_session_end_run(t, status);
     const int code = status != GEMMTUNE_OK ? gt_common_fail(status, &err) : verdict(&run);
     if (code == GT_EXIT_STOPPED)
-        fprintf(stderr,
-                "stopped; everything measured is stored, the same command goes on\n");
+        gt_talk_line("stopped; everything measured is stored, the same command goes on");
     gt_budget_clear(&run.budget);
     free(run.result);
     return code;

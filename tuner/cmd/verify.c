@@ -7,6 +7,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 #include "tuner/base/view.h"
+#include "tuner/base/talk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -117,8 +118,8 @@ static int verify_all(struct tally *t, struct gt_session *s, const struct gt_vie
 
 static int conclude(const struct tally *t, const struct values *v, uint64_t seed) {
     gt_common_print(t->table, &v->format);
-    fprintf(stderr, "%d correct, %d wrong, %d failed otherwise, %d stale (seed %llu)\n",
-            t->verified, t->wrong, t->failed, t->stale, (unsigned long long)seed);
+    gt_talk_line("%d correct, %d wrong, %d failed otherwise, %d stale (seed %llu)",
+                 t->verified, t->wrong, t->failed, t->stale, (unsigned long long)seed);
     if (t->verified + t->wrong + t->failed == 0)
         return gt_die(GT_EXIT_FAILURE, "nothing was verified: no current record to check");
     return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;
@@ -173,7 +174,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_verify = {
     .name = "verify",
-    .operands = "[PROBLEM] --device N",
+    .operands = "[PROBLEM] [--device N]",
     .about = "Check the stored winners against the reference again.",
     .options = options,
     .tables = (const struct gt_form *const[]){&verified, NULL},

@@ -2,6 +2,8 @@
 /* process.c - see process.h. */
 #include "tuner/work/process.h"
 
+#include "tuner/base/talk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,8 +38,10 @@ static void show(struct gt_process *p, bool all) {
     if (size <= 0 || fseek(p->said, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
         return;
     while (fgets(line, sizeof line, p->said))
-        if (all || strncmp(line, own, sizeof own - 1) == 0)
-            fputs(line, stderr);
+        if (all || strncmp(line, own, sizeof own - 1) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            gt_talk_line("%s", line);
+        }
     rewind(p->said);
     (void)!ftruncate(fileno(p->said), 0);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* talk.c - see talk.h. */
+#include "tuner/base/talk.h"
+
+#include "core/text.h"
+#include "tuner/base/terminal.h"
+#include "tuner/base/wrap.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { LINE_BYTES = 2048, INDENT = 4 }; /* long enough for an error line with a path */
+
+static bool drawn; /* the terminal's last line is one that is rewritten */
+
+static void erase(void) {
+    (void)fputs("\r\033[K", stderr);
+}
+
+void gt_talk_clear(void) {
+    (void)fflush(stdout);
+    if (drawn)
+        erase();
+    drawn = false;
+}
+
+void gt_talk_redraw(const char *text) {
+    const size_t width = gt_terminal_width(stderr);
+    /* a terminal whose last column is used may begin a new line */
+    const size_t most = width > 0 ? width - 1 : (size_t)-1;
+    (void)fflush(stdout);
+    erase();
+    (void)fwrite(text, 1, gt_wrap_part(text, most), stderr);
+    (void)fflush(stderr);
+    drawn = true;
+}
+
+static void say(const char *head, const char *fmt, va_list args) GT_PRINTF(2, 0);
+
+static void say(const char *head, const char *fmt, va_list args) {
+    char line[LINE_BYTES];
+    struct gt_wrap w = gt_wrap_begin(stderr, INDENT);
+    const size_t len = (size_t)snprintf(line, sizeof line, "%s", head);
+    gt_text_line(line + len, sizeof line - len, fmt, args);
+    gt_talk_clear();
+    if (w.room == 0 || gt_wrap_width(line) <= w.room) {
+        fprintf(stderr, "%s\n", line); /* one write: other processes may speak, too */
+        return;
+    }
+    gt_wrap_words(&w, line);
+    gt_wrap_end(&w);
+}
+
+void gt_talk_args(const char *fmt, va_list args) {
+    say("gemmtune: ", fmt, args);
+}
+
+void gt_talk(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    gt_talk_args(fmt, args);
+    va_end(args);
+}
+
+void gt_talk_line(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    say("", fmt, args);
+    va_end(args);
+}
