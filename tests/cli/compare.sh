@@ -58,6 +58,18 @@ expect "explain by name" 0 'tile TILE_WIDTH=32' \
     explain f32-nn-4096x4096x4096 --point "tile TILE_WIDTH=32" --device-file GTX-1080
 expect "explain says the workspace" 0 '^workspace  *520 MiB$' \
     explain f64@residues-nn-4096x4096x4096 --point remainder --device-file h200
+expect "a name that no device has: all that there are" 2 \
+    "no device 'gtx-1090'; there are nvidia-h200-.*, gtx-1050-2gb, .*, NVIDIA GeForce GTX 260$" \
+    compare gtx-1090 1080 --db x.db
+expect "rates that have no time" 0 '^f64-nn  *column .* 65 ' compare 260 1080
+expect "nothing tuned or published: the model's answer for usual problems" 0 \
+    '^f32-nn-4096x4096x4096  *[a-z]*, [a-z]*  *[0-9.]* *[0-9.]* ms  *[0-9.]* ms$' \
+    compare rtx-2080-ti rtx-4090
+printf '{"format": 1, "sizes": ["f64-nn-300x200x100"]}\n' >sizes.json
+expect "or for those of a file" 0 '^f64-nn-300x200x100,predicted,[a-z]*,,,,[a-z]*,' \
+    compare 2080 4090 --sizes sizes.json --csv
+[ "$(wc -l <out)" -eq 2 ]
+verdict "and no other" $?
 expect "a picture that cannot be written" 1 'no/where.svg' \
     compare 260 1080 --svg no/where.svg --quiet --db x.db
 expect "it is refused before a database is read" 1 'no/where.svg: No such file' \

@@ -5,13 +5,15 @@
  */
 #include "tuner/cmd/compare.h"
 
+#include "tuner/base/wrap.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 struct values {
     struct gt_format format;
     struct gt_texts db, device_files, templates;
-    const char *svg;
+    const char *svg, *sizes;
     bool quiet;
 };
 
@@ -21,6 +23,11 @@ static const struct gt_option options[] = {
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
      "describe one of the two: a file, or a built-in one by name (gtx-1050-3gb); may be "
      "repeated",
+     0, 0},
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+     "also predict the fastest kernels of these problems (sweep.json); some usual ones "
+     "where "
+     "nothing is tuned or published",
      0, 0},
     {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
      "draw the comparison into FILE", 0, 0},
@@ -82,9 +89,10 @@ static void print_rates(const struct gt_comparison *c) {
     for (size_t i = 0; i < c->row_count; i++) {
         const struct gt_compare_row *r = &c->row[i];
         if (r->source == GT_COMPARE_RATE)
-            printf("best published rate, %s, %s: A %s, B %s GFLOP/s\n", r->published->dtype,
-                   r->part[0].kernel, gt_show_rate(a, r->part[0].gflops, 1),
-                   gt_show_rate(b, r->part[1].gflops, 1));
+            gt_wrap_print(stdout, 4, "best published rate, %s, %s: A %s, B %s GFLOP/s",
+                          r->published->dtype, r->part[0].kernel,
+                          gt_show_rate(a, r->part[0].gflops, 1),
+                          gt_show_rate(b, r->part[1].gflops, 1));
     }
 }
 
@@ -108,20 +116,25 @@ static void print_people(const struct gt_comparison *c, const struct gt_table *t
     print_side('A', &c->side[0]);
     print_side('B', &c->side[1]);
     (void)fputs("\n", stdout);
-    if (c->row_count > 0)
+    if (c->row_count > 0) {
         gt_common_print_people(t, format, stdout);
-    (void)fputs("\n", stdout);
+        (void)fputs("\n", stdout);
+    }
     if (c->versus.count > 0)
         print_tuned(&c->versus);
     else
         printf("Nothing is tuned on either device.\n");
     if (c->predicted_geomean > 0)
-        printf("geometric mean of predicted A/B: %s (above 1: B is faster)\n",
-               gt_compare_ratio(buf, c->predicted_geomean));
+        gt_wrap_print(stdout, 4,
+                      "geometric mean of predicted A/B: %s (above 1: B is faster)",
+                      gt_compare_ratio(buf, c->predicted_geomean));
     print_rates(c);
-    if (c->side[0].described || c->side[1].described)
-        printf("\npredicted: what the model expects of the same kernel.\n"
-               "best:      what the model expects of the fastest kernel of gemmtune.\n");
+    if (!c->side[0].described && !c->side[1].described)
+        return;
+    printf("\n");
+    gt_wrap_print(stdout, 11, "predicted: what the model expects of the same kernel.");
+    gt_wrap_print(stdout, 11,
+                  "best:      what the model expects of the fastest kernel of gemmtune.");
 }
 
 static gt_status print(const struct gt_comparison *c, const struct gt_format *format,
@@ -233,11 +246,14 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     gt_progress_init(&c.progress, 0, v.quiet);
     if (code < 0)
         code = gt_common_picture(v.svg);
+    if (code < 0 && v.sizes != NULL)
+        code = gt_common_sweep(&c.sizes, v.sizes, NULL, 0);
     if (code < 0)
         code = gt_common_families(&c.families, &v.templates);
     if (code < 0)
         code = compare(&c, &v, argv + first);
     free(c.row);
+    gt_sweep_clear(&c.sizes);
     gt_families_destroy(c.families);
     gt_versus_clear(&c.versus);
     gt_published_clear(&c.published);

@@ -36,7 +36,8 @@ struct gt_compare_file {
 enum gt_compare_source {
     GT_COMPARE_TUNED,
     GT_COMPARE_PUBLISHED,
-    GT_COMPARE_RATE, /* the best published rate of a kernel, whatever the size */
+    GT_COMPARE_PREDICTED, /* what the model expects of the fastest kernels */
+    GT_COMPARE_RATE,      /* the best published rate of a kernel, whatever the size */
 };
 
 /* One device's part of a row. Times and rates are 0 when unknown. */
@@ -55,8 +56,8 @@ struct gt_compare_row {
     double flops;                             /* 0: the publication gives no size */
     struct gt_compare_part part[2];           /* for A and for B */
     double ratio, predicted_ratio;            /* time of A over time of B */
-    const struct gt_versus_row *versus;       /* NULL for a published row */
-    const struct gt_published_row *published; /* NULL for a tuned row */
+    const struct gt_versus_row *versus;       /* of a tuned row, else NULL */
+    const struct gt_published_row *published; /* of a published row, else NULL */
 };
 
 struct gt_comparison {
@@ -67,8 +68,9 @@ struct gt_comparison {
     struct gt_compare_file file[GT_DESCRIBED_MAX];
     int file_count;
     struct gt_families *families;
+    struct gt_sweep sizes; /* problems that the command line names */
     struct gt_progress progress;
-    struct gt_compare_row *row; /* tuned rows by problem, then published ones */
+    struct gt_compare_row *row; /* tuned rows by problem, published ones, predicted ones */
     size_t row_count;
     /* geometric mean of the predicted ratios of published rows; 0: there is none */
     double predicted_geomean;
@@ -80,7 +82,8 @@ struct gt_comparison {
 gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *err);
 
 /* Makes `row` and row_count; the caller frees row. A published row has a figure of at least
- * one of the two devices. */
+ * one of the two devices. There is a predicted row for each of `sizes`, and for some usual
+ * problems where there would be no row. */
 gt_status gt_compare_rows(struct gt_comparison *c, struct gt_err *err);
 
 extern const struct gt_form gt_compare_tuned_form, gt_compare_published_form,

@@ -6,6 +6,8 @@
  */
 #include "tuner/cmd/compare.h"
 
+#include "core/text.h"
+
 #include <string.h>
 
 static void describe(struct gt_compare_side *s, const struct gt_device *d,
@@ -88,6 +90,31 @@ static int take_built_in(struct gt_compare_side *s, const char *what, bool by_fi
 
 /* ---- one device ---- */
 
+enum { LIST_MAX = 768 };
+
+/* Adds a name to a list with commas, unless it is there. */
+static int put_name(char list[LIST_MAX], int len, const char *name) {
+    if (gt_text_holds(list, name))
+        return len;
+    len = gt_text_put(list, LIST_MAX, len, len > 0 ? ", " : "");
+    return gt_text_put(list, LIST_MAX, len, name);
+}
+
+/* Names every device that there is. */
+static gt_status unknown(const struct gt_comparison *c, const char *what,
+                         struct gt_err *err) {
+    struct gt_device d;
+    char list[LIST_MAX] = "", file[GT_NAME_MAX];
+    int len = 0;
+    for (size_t i = 0; i < c->view.device_count; i++)
+        len = put_name(list, len, c->view.device[i].key);
+    for (size_t i = 0; gt_describe_at(&d, file, i); i++)
+        len = put_name(list, len, file);
+    for (size_t i = 0; i < c->published.count; i++)
+        len = put_name(list, len, c->published.row[i].device);
+    return gt_fail(err, GEMMTUNE_EINVAL, "no device '%.60s'; there are %s", what, list);
+}
+
 static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison *c,
                                 const char *what, struct gt_err *err) {
     const char *published = NULL;
@@ -110,10 +137,7 @@ static gt_status pick_elsewhere(struct gt_compare_side *s, struct gt_comparison 
                        "%s",
                        what, s->file);
     if (count == 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "no device '%.60s' in a database, among published figures or among "
-                       "device files",
-                       what);
+        return unknown(c, what, err);
     (void)snprintf(s->name, sizeof s->name, "%s", s->device.name);
     return GEMMTUNE_OK;
 }

@@ -4,6 +4,7 @@
  * - A tuned row has the winners of both devices on one problem.
  * - A published row has the figures of one kernel, and the predictions for our point that
  *   does the same.
+ * - A predicted row has the fastest kernels of the model on both devices.
  * - A row of rates has the best published rates of a kernel on both devices.
  */
 #include "tuner/cmd/compare.h"
@@ -226,15 +227,12 @@ static const struct gt_compare_row *row_like(const struct gt_comparison *c, size
 }
 
 static gt_status find_best(struct gt_compare_row *r, const struct gt_comparison *c,
-                           struct gt_err *err) {
+                           const gemmtune_problem *p, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    gemmtune_problem p;
-    if (!published_problem(&p, r->published))
-        return GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < 2; i++) {
         struct gt_predicted *best = &r->part[i].best;
         if (c->side[i].described)
-            status = gt_predict_nearly_best(best, c->families, &c->side[i].device, &p, err);
+            status = gt_predict_nearly_best(best, c->families, &c->side[i].device, p, err);
         if (status == GEMMTUNE_ENOTFOUND) {
             best->family = NULL;
             status = GEMMTUNE_OK;
@@ -243,22 +241,77 @@ static gt_status find_best(struct gt_compare_row *r, const struct gt_comparison 
     return status;
 }
 
-/* Finds the best points for published rows. Tuned rows do not need them: they have winners.
- */
+static gt_status find_best_of_published(struct gt_comparison *c, size_t i,
+                                        struct gt_err *err) {
+    struct gt_compare_row *r = &c->row[i];
+    const struct gt_compare_row *like = row_like(c, i);
+    gemmtune_problem p;
+    if (like == NULL && is_telling(r->published) && published_problem(&p, r->published))
+        return find_best(r, c, &p, err);
+    for (int j = 0; like != NULL && j < 2; j++)
+        r->part[j].best = like->part[j].best;
+    return GEMMTUNE_OK;
+}
+
+/* The best kernels are all that such a row has. */
+static gt_status find_best_of_predicted(struct gt_comparison *c, size_t i,
+                                        struct gt_err *err) {
+    struct gt_compare_row *r = &c->row[i];
+    gemmtune_problem p;
+    gt_status status = gt_problem_from_name(&p, r->problem, err);
+    if (status == GEMMTUNE_OK)
+        status = find_best(r, c, &p, err);
+    for (int j = 0; status == GEMMTUNE_OK && j < 2; j++)
+        if (r->part[j].best.family != NULL)
+            r->part[j].kernel = r->part[j].best.family->name;
+    if (r->part[0].kernel != NULL && r->part[1].kernel != NULL)
+        r->predicted_ratio =
+            over(r->part[0].best.prediction.ns, r->part[1].best.prediction.ns);
+    return status;
+}
+
+/* Finds the best points. Tuned rows do not need them: they have winners. */
 static gt_status find_all_best(struct gt_comparison *c, struct gt_err *err) {
+    static gt_status (*const find[])(struct gt_comparison * c, size_t i,
+                                     struct gt_err * err) = {
+        [GT_COMPARE_PUBLISHED] = find_best_of_published,
+        [GT_COMPARE_PREDICTED] = find_best_of_predicted,
+        [GT_COMPARE_RATE] = NULL,
+    };
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; status == GEMMTUNE_OK && i < c->row_count; i++) {
-        const struct gt_compare_row *like = row_like(c, i);
         gt_progress_count(&c->progress, "predicting the best kernels", i, c->row_count);
-        if (c->row[i].source != GT_COMPARE_PUBLISHED)
-            continue;
-        if (like == NULL && is_telling(c->row[i].published))
-            status = find_best(&c->row[i], c, err);
-        for (int j = 0; like != NULL && j < 2; j++)
-            c->row[i].part[j].best = like->part[j].best;
+        if (find[c->row[i].source] != NULL)
+            status = find[c->row[i].source](c, i, err);
     }
     gt_progress_end(&c->progress);
     return status;
+}
+
+/* ---- predicted ---- */
+
+static void put_predicted(struct gt_comparison *c, const char *problem) {
+    struct gt_compare_row *r = &c->row[c->row_count++];
+    *r = (struct gt_compare_row){.source = GT_COMPARE_PREDICTED};
+    (void)snprintf(r->problem, sizeof r->problem, "%s", problem);
+}
+
+/* Problems that show what two devices are good for: middling and large, thin, each kind of
+ * arithmetic. */
+static const char *const usual[] = {
+    "f32-nn-1024x1024x1024", "f32-nn-4096x4096x4096",  "f32-nn-16x4096x4096",
+    "f64-nn-4096x4096x4096", "bf16-nn-4096x4096x4096", "i8-nt-4096x4096x4096",
+};
+enum { USUAL = sizeof usual / sizeof *usual };
+
+/* The problems that were named; where nothing is known of the two, the usual ones. */
+static void list_predicted(struct gt_comparison *c) {
+    const bool described = c->side[0].described || c->side[1].described;
+    for (size_t i = 0; i < c->sizes.count; i++)
+        put_predicted(c, c->sizes.item[i].name);
+    const bool empty = c->row_count == 0;
+    for (size_t i = 0; empty && described && i < USUAL; i++)
+        put_predicted(c, usual[i]);
 }
 
 /* ---- all rows ---- */
@@ -267,7 +320,7 @@ static double mean_predicted_ratio(const struct gt_comparison *c) {
     double logs = 0;
     size_t count = 0;
     for (size_t i = 0; i < c->row_count; i++)
-        if (c->row[i].source == GT_COMPARE_PUBLISHED && c->row[i].predicted_ratio > 0) {
+        if (c->row[i].source != GT_COMPARE_TUNED && c->row[i].predicted_ratio > 0) {
             logs += log(c->row[i].predicted_ratio);
             count++;
         }
@@ -276,13 +329,16 @@ static double mean_predicted_ratio(const struct gt_comparison *c) {
 
 gt_status gt_compare_rows(struct gt_comparison *c, struct gt_err *err) {
     /* a published row needs at most two: itself and one of best rates */
-    c->row = calloc(c->versus.count + 2 * c->published.count + 1, sizeof *c->row);
+    c->row = calloc(c->versus.count + 2 * c->published.count + c->sizes.count + USUAL,
+                    sizeof *c->row);
     if (c->row == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for the rows of a comparison");
     for (size_t i = 0; i < c->versus.count; i++)
         put_tuned(&c->row[c->row_count++], c, &c->versus.row[i]);
     list_published(c);
     list_rates(c);
+    list_predicted(c);
+    const gt_status status = find_all_best(c, err);
     c->predicted_geomean = mean_predicted_ratio(c);
-    return find_all_best(c, err);
+    return status;
 }

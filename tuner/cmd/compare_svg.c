@@ -43,10 +43,11 @@ static const char *label_of(const struct gt_compare_row *r) {
     return r->source == GT_COMPARE_TUNED ? tuned : gt_compare_rung(r->published);
 }
 
-/* Rates without a size cannot be drawn, and neither can figures of a host. */
+/* Rates without a size cannot be drawn, and neither can figures of a host. A line through
+ * predictions for several types would mean nothing. */
 static bool is_drawn(const struct gt_compare_row *r) {
-    return r->source != GT_COMPARE_RATE && r->flops > 0 &&
-           (r->published == NULL || !r->published->host);
+    return r->source != GT_COMPARE_RATE && r->source != GT_COMPARE_PREDICTED &&
+           r->flops > 0 && (r->published == NULL || !r->published->host);
 }
 
 static double rate_of(double flops, double ns) {

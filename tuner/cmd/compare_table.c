@@ -47,7 +47,9 @@ static const char *predicted_point(const struct gt_compare_row *r) {
 }
 
 static const char *source_of(const struct gt_compare_row *r) {
-    return r->source == GT_COMPARE_TUNED ? "tuned" : "published";
+    return r->source == GT_COMPARE_TUNED       ? "tuned"
+           : r->source == GT_COMPARE_PREDICTED ? "predicted"
+                                               : "published";
 }
 
 /* Rounds to three digits, as the ratio is shown elsewhere. */
@@ -80,7 +82,7 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
 
 #define FOR_PROGRAMS(X)                                                                    \
     X("problem", NULL, TEXT, 0, r->row->problem, "its name, or its multiplications")       \
-    X("source", NULL, TEXT, 0, source_of(r->row), "tuned here, or published")              \
+    X("source", NULL, TEXT, 0, source_of(r->row), "tuned here, published or predicted")    \
     X("a_family", NULL, TEXT, 0, PART(A).kernel, "kernel on A")                            \
     X("a_point", NULL, TEXT, 0, PART(A).point, "values of its family's parameters")        \
     X("a_ns", NULL, NS, 0, TIME(A), "time on A")                                           \
@@ -112,46 +114,50 @@ static void make_texts(struct line *l, const struct gt_compare_row *r) {
 GT_COLUMNS(program, struct line, FOR_PROGRAMS)
 const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
+#define PROBLEM(X)                                                                         \
+    X(NULL, "problem", TEXT, 0, r->row->problem, "its name, or its multiplications (mnk)")
+#define KERNEL(X) X(NULL, "kernel", TEXT, 0, r->kernel, "kernel on both, or on A and on B")
+#define TIMES(X)                                                                           \
+    X(NULL, "time A", NS, 1, TIME(A), "time on A")                                         \
+    X(NULL, "time B", NS, 1, TIME(B), "time on B")
 #define PREDICTIONS(X)                                                                     \
-    X(NULL, "predicted A", NS, 0, PREDICTED(A), "time that the model expects on A")        \
-    X(NULL, "predicted B", NS, 0, PREDICTED(B), "time that the model expects on B")
-
-#define HEAD(X)                                                                            \
-    X(NULL, "problem", TEXT, 0, r->row->problem, "its name, or its multiplications (mnk)") \
-    X(NULL, "source", TEXT, 2, source_of(r->row), "tuned here, or published")              \
-    X(NULL, "kernel", TEXT, 0, r->kernel, "kernel on both, or on A and on B")
-
-#define OF_PUBLISHED(X)                                                                    \
-    HEAD(X)                                                                                \
-    X(NULL, "time A", NS, 0, TIME(A), "time on A")                                         \
-    X(NULL, "time B", NS, 0, TIME(B), "time on B")                                         \
-    PREDICTIONS(X)                                                                         \
-    X(NULL, "A/B", COUNT, 3, rounded(r->row->predicted_ratio), "ratio of the two")         \
+    X(NULL, "predicted A", NS, 4, PREDICTED(A), "time that the model expects on A")        \
+    X(NULL, "predicted B", NS, 4, PREDICTED(B), "time that the model expects on B")
+#define BEST(X)                                                                            \
     X(NULL, "best A", NS, 2, best_ns(&PART(A)),                                            \
       "time that the model expects for the best point on A")                               \
     X(NULL, "best B", NS, 2, best_ns(&PART(B)),                                            \
       "time that the model expects for the best point on B")
+
+#define OF_PUBLISHED(X)                                                                    \
+    PROBLEM(X)                                                                             \
+    KERNEL(X)                                                                              \
+    TIMES(X)                                                                               \
+    X(NULL, "GFLOP/s A", RATE, 3, gt_cell_known(PART(A).gflops), "rate on A")              \
+    X(NULL, "GFLOP/s B", RATE, 3, gt_cell_known(PART(B).gflops), "rate on B")              \
+    PREDICTIONS(X)                                                                         \
+    X(NULL, "A/B", COUNT, 1, rounded(r->row->predicted_ratio),                             \
+      "predicted time on A over that on B")                                                \
+    BEST(X)
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
 const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
 #define OF_TUNED(X)                                                                        \
-    HEAD(X)                                                                                \
-    X(NULL, "time A", NS, 0, TIME(A), "time on A")                                         \
+    PROBLEM(X)                                                                             \
+    X(NULL, "source", TEXT, 3, source_of(r->row), "tuned here, published or predicted")    \
+    KERNEL(X)                                                                              \
+    TIMES(X)                                                                               \
     X(NULL, "GFLOP/s A", RATE, 3, tuned_rate(r->row, A), "rate on A")                      \
-    X(NULL, "time B", NS, 0, TIME(B), "time on B")                                         \
     X(NULL, "GFLOP/s B", RATE, 3, tuned_rate(r->row, B), "rate on B")                      \
-    X(NULL, "A/B", COUNT, 0, rounded(r->row->ratio), "above 1 B is faster")                \
-    X(NULL, "differs", TAIL, 4, gt_cell_filled(versus_of(r->row)->differs),                \
+    X(NULL, "A/B", COUNT, 1, rounded(r->row->ratio), "above 1 B is faster")                \
+    X(NULL, "differs", TAIL, 5, gt_cell_filled(versus_of(r->row)->differs),                \
       "parameters that differ between A's kernel and B's")                                 \
-    X(NULL, "best for both", TAIL, 4, gt_cell_filled(r->shared),                           \
+    X(NULL, "best for both", TAIL, 5, gt_cell_filled(r->shared),                           \
       "one kernel for both devices")                                                       \
-    X(NULL, "slowdown", COUNT, 4, rounded(versus_of(r->row)->shared_slowdown),             \
+    X(NULL, "slowdown", COUNT, 5, rounded(versus_of(r->row)->shared_slowdown),             \
       "the larger of its two slowdowns")                                                   \
     PREDICTIONS(X)                                                                         \
-    X(NULL, "best A", NS, 1, best_ns(&PART(A)),                                            \
-      "time that the model expects for the best point on A")                               \
-    X(NULL, "best B", NS, 1, best_ns(&PART(B)),                                            \
-      "time that the model expects for the best point on B")
+    BEST(X)
 GT_COLUMNS(tuned, struct line, OF_TUNED)
 const struct gt_form gt_compare_tuned_form = GT_FORM(tuned, "with tuned kernels");
 
