@@ -36,6 +36,17 @@ expect "an operand that is missing" 2 'usage: gemmtune show PROBLEM' show
 expect "an operand too many" 2 'too many arguments' list this
 expect "--json with --csv" 2 'exclude each other' list --json --csv
 expect "a number that is none" 2 "not 'abc'" explain f32-nn-1x1x1 --peak-gflops abc
+expect "help of a command" 0 '^usage: gemmtune list ' help list
+expect "help alone" 0 '^usage: gemmtune COMMAND' help
+expect "help of none" 2 "did you mean 'list'" help lst
+expect "a misspelt option of the program" 2 "did you mean '--version'" --verison
+expect "the operand that is missing: the first" 2 'show: PROBLEM is missing; usage: ' show
+expect "the second" 2 'compare: B is missing; usage: ' compare h200
+expect "one of several" 2 'merge: FILE is missing; usage: ' merge
+expect "a family may be left out: all are listed" 0 '^multistage  *BM x BN tiles' space
+expect "as data too" 0 '^tile,f32 f64 .*,' space --csv
+expect "an action may be left out" 0 '^images  *' cache
+expect "--csv where there is no table" 2 'no table' space tile --why TILE_WIDTH=8 --csv
 expect "an unknown cache action" 2 'neither stat nor clear' cache frob
 expect "an unknown family" 2 "did you mean 'tile'" space tilee
 finish

@@ -41,6 +41,12 @@ trial() {
 trial --point "TILE_WIDTH=8"
 is "a point with names left out" $? 0
 has "they take the default" "$(cat "$TMPDIR/said")" 'tile "TILE_WIDTH=8 PAD=0 DOUBLE=0"'
+trial --point "TILE_WIDTH=8" --point "TILE_WIDTH=4" --csv
+is "as a table: a heading and a line each" \
+    "$(sed -n 's/^\(problem\|f32-nn-32x32x32\),[^,]*,\([^,]*\),\([^,]*\),\([^,]*\),.*/\2 \3 \4/p' "$TMPDIR/said")" \
+    "family point outcome
+tile TILE_WIDTH=8 PAD=0 DOUBLE=0 correct
+tile TILE_WIDTH=4 PAD=0 DOUBLE=0 correct"
 trial --point "WIDTH=8"
 is "a name that the family has not: exit 2" $? 2
 trial --point "TILE_WIDTH=7"

@@ -52,8 +52,8 @@ static int clear(const struct gt_format *format) {
     struct gt_err err = {""};
     if (gt_cache_clear(&removed, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
-    printf(format->json ? "{\"removed\": %" PRId64 "}\n" : "removed %" PRId64 " images\n",
-           removed);
+    printf(format->json ? "{\"removed\": %" PRId64 "}\n" : "removed %" PRId64 " image%s\n",
+           removed, gt_text_plural(removed));
     return GT_EXIT_OK;
 }
 
@@ -64,9 +64,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     } actions[] = {{"stat", print_stat}, {"clear", clear}};
     struct values v = {.format = {.json = false}};
     int first;
-    const int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    const int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 1, &first);
     if (code >= 0)
         return code;
+    if (first == argc)
+        return print_stat(&v.format);
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(argv[first], actions[i].word) == 0)
             return actions[i].act(&v.format);
@@ -75,7 +77,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_cache = {
     .name = "cache",
-    .operands = "stat|clear",
+    .operands = "[stat|clear]",
     .about = "Show or empty the cache of compiled kernels.",
     .options = options,
     .run = run,

@@ -3,6 +3,7 @@
 #include "tuner/cmd/cmd.h"
 
 #include "core/text.h"
+#include "tuner/base/wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,18 +37,14 @@ static int print_help(void) {
         "Commands:\n");
     for (size_t i = 0; gt_cmds[i] != NULL; i++)
         if (!gt_cmds[i]->hidden)
-            printf("  %-9s %s\n", gt_cmds[i]->name, gt_cmds[i]->about);
+            gt_wrap_row(stdout, (const char *const[]){gt_cmds[i]->name, gt_cmds[i]->about},
+                        (const size_t[]){2, 12}, 2);
     printf(
-        "\n'gemmtune COMMAND --help' lists a command's options.\n"
+        "\n'gemmtune help COMMAND' or 'gemmtune COMMAND --help' lists a command's "
+        "options.\n"
         "Exit codes: 0 done, 1 failure at run time, 2 usage, 3 bad problem or input file,\n"
         "4 no usable device or compiler, 5 a verification failed, 6 database unusable,\n"
         "75 stopped and resumable by the same command.\n");
-    return GT_EXIT_OK;
-}
-
-static int print_version(void) {
-    printf("gemmtune %d.%d.%d\n", GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
-           GEMMTUNE_VERSION_PATCH);
     return GT_EXIT_OK;
 }
 
@@ -59,8 +56,8 @@ static const struct gt_cmd *find(const char *name) {
 }
 
 static int unknown(const char *name) {
-    const char *names[CMDS] = {NULL};
-    size_t count = 0;
+    const char *names[CMDS + 1] = {"help"};
+    size_t count = 1;
     for (size_t i = 0; gt_cmds[i] != NULL; i++)
         if (!gt_cmds[i]->hidden)
             names[count++] = gt_cmds[i]->name;
@@ -72,23 +69,51 @@ static int unknown(const char *name) {
                   name);
 }
 
-int gt_cmd_dispatch(int argc, char **argv) {
+/* `gemmtune help COMMAND` is `gemmtune COMMAND --help`. */
+static int help_of(int argc, char **argv) {
+    static char option[] = "--help";
+    char *words[] = {argc > 2 ? argv[2] : NULL, option, NULL};
+    const struct gt_cmd *cmd = argc > 2 ? find(argv[2]) : NULL;
+    if (argc < 3)
+        return print_help();
+    return cmd != NULL && !cmd->hidden ? cmd->run(cmd, 2, words) : unknown(argv[2]);
+}
+
+static int print_version(void) {
+    printf("gemmtune %d.%d.%d\n", GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
+           GEMMTUNE_VERSION_PATCH);
+    return GT_EXIT_OK;
+}
+
+/* An option of the program itself, or one that looks like a misspelling of it. */
+static int own_option(const char *word) {
     static const struct {
         const char *word;
         int (*print)(void);
-    } words[] = {
+    } own[] = {
         {"--help", print_help},
         {"-h", print_help},
         {"--version", print_version},
         {"-V", print_version},
     };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(word, own[i].word) == 0)
+            return own[i].print();
+    const char *near = gt_text_nearest(word, (const char *const[]){"--version", NULL});
+    return near == NULL ? -1
+                        : gt_die(GT_EXIT_USAGE, "unknown option '%s'; did you mean '%s'?",
+                                 word, near);
+}
+
+int gt_cmd_dispatch(int argc, char **argv) {
     if (argc < 2)
         return print_help();
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(argv[1], words[i].word) == 0)
-            return words[i].print();
-    if (argv[1][0] == '-')
-        return gt_cmd_tune.run(&gt_cmd_tune, argc, argv);
+    if (argv[1][0] == '-') {
+        const int code = own_option(argv[1]);
+        return code >= 0 ? code : gt_cmd_tune.run(&gt_cmd_tune, argc, argv);
+    }
+    if (strcmp(argv[1], "help") == 0)
+        return help_of(argc, argv);
     const struct gt_cmd *cmd = find(argv[1]);
     return cmd != NULL ? cmd->run(cmd, argc - 1, argv + 1) : unknown(argv[1]);
 }

@@ -32,7 +32,7 @@ struct row {
 #define FINDINGS(X)                                                                        \
     X("check", "check", TEXT, 0, r->check, "the thing that was checked")                   \
     X("state", "state", TEXT, 0, r->state, "ok, note or bad")                              \
-    X("detail", "detail", TEXT, 0, r->detail, "the finding")
+    X("detail", "detail", PROSE, 0, r->detail, "the finding")
 GT_COLUMNS(finding, struct row, FINDINGS)
 static const struct gt_form findings = GT_FORM(finding, "");
 

@@ -230,24 +230,43 @@ static int longer(int width, const char *text) {
     return length > width ? length : width;
 }
 
+/* The width of the names of a form's columns under their heading; 0 when they have none. */
+static size_t names_width(const struct gt_form *form, bool titles, const char *head) {
+    int width = 0;
+    for (size_t i = 0; i < form->columns; i++)
+        width = longer(width, titles ? form->column[i].title : form->column[i].key);
+    return width > 0 ? (size_t)longer(width, head) : 0;
+}
+
+static void print_names(const char *title, size_t titles, const char *key, size_t keys,
+                        const char *about) {
+    const char *cell[3];
+    size_t at[3], count = 0, next = 2;
+    if (titles > 0) {
+        at[count] = next;
+        cell[count++] = title != NULL ? title : "";
+        next += titles + 2;
+    }
+    if (keys > 0) {
+        at[count] = next;
+        cell[count++] = key != NULL ? key : "";
+        next += keys + 2;
+    }
+    at[count] = next;
+    cell[count++] = about;
+    gt_wrap_row(stdout, cell, at, count);
+}
+
 /* Prints the names and meanings of a table's columns. */
 static void print_legend(const struct gt_form *form) {
     static const char key_head[] = "in JSON, CSV", title_head[] = "in the table";
-    int key = (int)strlen(key_head), title = (int)strlen(title_head);
-    for (size_t i = 0; i < form->columns; i++) {
-        key = longer(key, form->column[i].key);
-        title = longer(title, form->column[i].title);
-    }
-    const size_t at[] = {2, (size_t)title + 4, (size_t)(title + key) + 6};
+    const size_t titles = names_width(form, true, title_head);
+    const size_t keys = names_width(form, false, key_head);
     printf("\nColumns%s%s:\n", form->when[0] != '\0' ? " " : "", form->when);
-    gt_wrap_row(stdout, (const char *const[]){title_head, key_head, "meaning"}, at, 3);
-    for (size_t i = 0; i < form->columns; i++) {
-        const struct gt_column *c = &form->column[i];
-        gt_wrap_row(stdout,
-                    (const char *const[]){c->title != NULL ? c->title : "",
-                                          c->key != NULL ? c->key : "", c->about},
-                    at, 3);
-    }
+    print_names(title_head, titles, key_head, keys, "meaning");
+    for (size_t i = 0; i < form->columns; i++)
+        print_names(form->column[i].title, titles, form->column[i].key, keys,
+                    form->column[i].about);
 }
 
 static int print_help(const struct gt_cmd *cmd) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.c - `gemmtune space FAMILY`: shows a family's parameters, how many points a device
- * allows, and which rule refuses a point.
+ * space.c - `gemmtune space`: lists the families. `gemmtune space FAMILY` shows a family's
+ * parameters, how many points a device allows, and which rule refuses a point.
  */
 #include "tuner/cmd/space.h"
 
 #include "tuner/rig/probe.h"
 #include "tuner/search/space.h"
+#include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 
 #include <inttypes.h>
 
@@ -22,6 +24,7 @@ static const struct gt_option options[] = {
      "evaluate every rule for this point; missing parameters take their defaults", 0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
@@ -71,19 +74,27 @@ static const struct gt_dtype *first_type(const struct gt_family *f) {
 
 /* ---- the family ---- */
 
+static void print_param(const struct gt_param *param) {
+    struct gt_wrap w = gt_wrap_begin(stdout, 17);
+    char text[40];
+    (void)snprintf(text, sizeof text, "  %-14s", param->name);
+    gt_wrap_words(&w, text);
+    for (int j = 0; j < param->count; j++) {
+        (void)snprintf(text, sizeof text,
+                       param->value[j] == param->preset ? " [%" PRId64 "]" : " %" PRId64,
+                       param->value[j]);
+        gt_wrap_words(&w, text);
+    }
+    gt_wrap_end(&w);
+}
+
 static void print_params(const struct gt_family *f) {
     printf("\nParameters (default in brackets)\n");
-    for (int i = 0; i < f->param_count; i++) {
-        const struct gt_param *param = &f->param[i];
-        printf("  %-14s", param->name);
-        for (int j = 0; j < param->count; j++)
-            printf(param->value[j] == param->preset ? " [%" PRId64 "]" : " %" PRId64,
-                   param->value[j]);
-        (void)fputc('\n', stdout);
-    }
+    for (int i = 0; i < f->param_count; i++)
+        print_param(&f->param[i]);
     for (int i = 0; i < f->derive_count; i++)
-        printf("  %-14s = %s\n", f->symbols.name[f->derive[i].slot],
-               gt_expr_text(f->derive[i].expr));
+        gt_wrap_print(stdout, 19, "  %-14s = %s", f->symbols.name[f->derive[i].slot],
+                      gt_expr_text(f->derive[i].expr));
 }
 
 /* The parameter that a lookup lowers when the rule refuses; NULL: none. */
@@ -96,10 +107,11 @@ static void print_rules(const char *title, const struct gt_family *f,
     if (count > 0)
         printf("\n%s\n", title);
     for (int i = 0; i < count; i++) {
-        printf("  %s\n      %s", gt_expr_text(rule[i].expr), rule[i].why);
-        if (lowers(f, &rule[i]) != NULL)
-            printf("; a lookup lowers %s", lowers(f, &rule[i]));
-        (void)fputc('\n', stdout);
+        const char *lower = lowers(f, &rule[i]);
+        gt_wrap_print(stdout, 4, "  %s", gt_expr_text(rule[i].expr));
+        gt_wrap_print(stdout, 6, "      %s%s%s", rule[i].why,
+                      lower != NULL ? "; a lookup lowers " : "",
+                      lower != NULL ? lower : "");
     }
 }
 
@@ -209,7 +221,11 @@ static void print_family(const struct gt_question *s, const struct gt_table *t) 
         (void)fputs("}\n", stdout);
         return;
     }
-    printf("%s: %s\n", f->name, f->about);
+    if (s->format.csv) {
+        gt_table_csv(t, stdout);
+        return;
+    }
+    gt_wrap_print(stdout, 4, "%s: %s", f->name, f->about);
     print_params(f);
     print_rules("A point may exist when", f, f->require, f->require_count);
     print_rules("A kernel runs a problem when", f, f->accept, f->accept_count);
@@ -228,6 +244,47 @@ static gt_status describe_family(const struct gt_question *s, struct gt_err *err
     return status;
 }
 
+/* ---- all families ---- */
+
+struct family_row {
+    const struct gt_family *family;
+    char types[256];
+};
+
+#define FAMILIES(X)                                                                        \
+    X("family", "family", TEXT, 0, r->family->name, "its name")                            \
+    X("types", NULL, TEXT, 0, r->types, "its data types, with blanks between")             \
+    X("about", "about", PROSE, 0, r->family->about, "its kernels, in a sentence")
+GT_COLUMNS(listed, struct family_row, FAMILIES)
+static const struct gt_form listing = GT_FORM(listed, "without FAMILY");
+
+static void name_types(struct family_row *row) {
+    int len = 0;
+    row->types[0] = '\0';
+    for (size_t i = 0; gt_dtype_at(i) != NULL; i++)
+        if (has_type(row->family, i)) {
+            len = gt_text_put(row->types, sizeof row->types, len, len > 0 ? " " : "");
+            len = gt_text_put(row->types, sizeof row->types, len, gt_dtype_at(i)->name);
+        }
+}
+
+static int list_families(const struct gt_families *families,
+                         const struct gt_format *format) {
+    struct gt_table *t = NULL;
+    struct gt_err err = {""};
+    struct family_row row;
+    gt_status status = gt_table_create(&t, &listing, &err);
+    for (size_t i = 0; status == GEMMTUNE_OK && gt_families_at(families, i) != NULL; i++) {
+        row.family = gt_families_at(families, i);
+        name_types(&row);
+        status = add_listed(t, &row, &err);
+    }
+    if (status == GEMMTUNE_OK)
+        gt_common_print(t, format);
+    gt_table_destroy(t);
+    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+}
+
 /* ---- the command ---- */
 
 /* Picks the requested device, else the first one present, else the nominal one. */
@@ -237,7 +294,7 @@ static int pick_device(struct gt_device *out, const char *what) {
         return -1;
     if (what != NULL)
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
-    fprintf(stderr, "gemmtune: %s; counting for %s\n", err.line, nominal.name);
+    gt_talk("%s; counting for %s", err.line, nominal.name);
     *out = nominal;
     return -1;
 }
@@ -264,10 +321,15 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_question q = {.has_problem = false};
     struct gt_point point;
     int first;
-    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 2, &first);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 2, &first);
     q.format = v.format;
+    if (code < 0 && v.why != NULL && v.format.csv)
+        code = gt_die(GT_EXIT_USAGE, "space: --why has no table: --csv is not for it");
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
+    if (code < 0 && first == argc)
+        code = v.why == NULL ? list_families(families, &v.format)
+                             : gt_die(GT_EXIT_USAGE, "space: --why needs a FAMILY");
     if (code < 0)
         code = gt_common_family(&q.family, families, argv[first]);
     if (code < 0)
@@ -285,9 +347,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_space = {
     .name = "space",
-    .operands = "FAMILY [PROBLEM]",
-    .about = "Show a kernel family's parameters and rules, and which rule refuses a point.",
+    .operands = "[FAMILY [PROBLEM]]",
+    .about =
+        "Show a kernel family's parameters and rules, and which rule refuses a point; or "
+        "list the families.",
     .options = options,
-    .tables = (const struct gt_form *const[]){&counts, NULL},
+    .tables = (const struct gt_form *const[]){&listing, &counts, NULL},
     .run = run,
 };

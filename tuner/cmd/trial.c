@@ -4,6 +4,8 @@
  * problem or several, and prints the full result of each. The line of a failed trial ends
  * with this command. Nothing is stored.
  */
+#include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 #include "tuner/cmd/predict.h"
 #include "tuner/cmd/session.h"
 
@@ -36,6 +38,7 @@ static const struct gt_option options[] = {
      "only build and check, for example under tools that slow kernels down", 0, 0},
     GT_OPTION_SPREAD(struct values),
     GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
     GT_OPTION_END,
 };
 
@@ -47,49 +50,89 @@ static bool was_built(const struct gt_result *r) {
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
     char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
-    printf("%s %s \"%s\"\noutcome    %s%s%s\n", problem, c->family, c->point,
-           gt_outcome_word(r->outcome), r->error[0] ? ": " : "", r->error);
-    if (r->time.samples > 0)
-        printf(
-            "median     %s (%s .. %s), %d samples of %d launches\nrate       %s GFLOP/s\n",
-            gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
-            gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
-            gt_show_rate(e, flops, r->time.median_ns));
+    gt_wrap_print(stdout, 4, "%s %s \"%s\"", problem, c->family, c->point);
+    gt_wrap_print(stdout, 11, "outcome    %s%s%s", gt_outcome_word(r->outcome),
+                  r->error[0] ? ": " : "", r->error);
+    if (r->time.samples > 0) {
+        gt_wrap_print(stdout, 11, "median     %s (%s .. %s), %d sample%s of %d launch%s",
+                      gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
+                      gt_show_ns(d, r->time.high_ns), r->time.samples,
+                      gt_text_plural(r->time.samples), r->time.launches,
+                      r->time.launches == 1 ? "" : "es");
+        printf("rate       %s GFLOP/s\n", gt_show_rate(e, flops, r->time.median_ns));
+    }
     if (r->time.dropped + r->time.unsettled > 0)
-        printf("left out   %d samples under a throttled clock, %d before it had settled\n",
-               r->time.dropped, r->time.unsettled);
+        gt_wrap_print(
+            stdout, 11,
+            "left out   %d sample%s under a throttled clock, %d before it had settled",
+            r->time.dropped, gt_text_plural(r->time.dropped), r->time.unsettled);
     if (was_built(r) && r->registers >= 0)
-        printf("registers  %d a thread, %d bytes spilled\n", r->registers, r->spill_bytes);
+        gt_wrap_print(stdout, 11, "registers  %d a thread, %d byte%s spilled", r->registers,
+                      r->spill_bytes, gt_text_plural(r->spill_bytes));
     if (r->compile_ms > 0)
-        printf("compiled   %s\n", gt_show_ns(a, r->compile_ms * 1e6));
+        gt_wrap_print(stdout, 11, "compiled   %s", gt_show_ns(a, r->compile_ms * 1e6));
     else
-        printf("compiled   %s\n", was_built(r) ? "before" : "no");
+        gt_wrap_print(stdout, 11, "compiled   %s", was_built(r) ? "before" : "no");
 }
 
-static void print_json(const char *problem, const struct gt_session *s,
-                       const struct gt_candidate *c, const struct gt_result *r) {
-    const bool timed = r->time.samples > 0;
-    bool first = true;
-    printf("{");
-    gt_json_text(&first, "problem", problem);
-    gt_json_text(&first, "device", s->device_key);
-    gt_json_text(&first, "family", c->family);
-    gt_json_text(&first, "point", c->point);
-    gt_json_text(&first, "outcome", gt_outcome_word(r->outcome));
-    gt_json_text(&first, "error", r->error[0] ? r->error : NULL);
-    gt_json_number(&first, "median_ns", timed ? r->time.median_ns : (double)NAN);
-    gt_json_number(&first, "low_ns", timed ? r->time.low_ns : (double)NAN);
-    gt_json_number(&first, "high_ns", timed ? r->time.high_ns : (double)NAN);
-    gt_json_number(&first, "samples", r->time.samples);
-    gt_json_number(&first, "launches", r->time.launches);
-    gt_json_number(&first, "dropped", r->time.dropped);
-    gt_json_number(&first, "unsettled", r->time.unsettled);
-    gt_json_number(&first, "check_s", r->spent.check_s);
-    gt_json_number(&first, "measure_s", r->spent.time_s);
-    gt_json_number(&first, "registers", was_built(r) ? r->registers : (double)NAN);
-    gt_json_number(&first, "spill_bytes", was_built(r) ? r->spill_bytes : (double)NAN);
-    gt_json_number(&first, "compile_ms", r->compile_ms);
-    printf("}");
+/* One candidate's answer. */
+struct answer {
+    const char *problem, *device;
+    const struct gt_candidate *c;
+    const struct gt_result *r;
+};
+
+static double if_timed(const struct answer *a, double ns) {
+    return a->r->time.samples > 0 ? ns : (double)NAN;
+}
+
+static double if_built(const struct answer *a, int value) {
+    return was_built(a->r) ? value : (double)NAN;
+}
+
+#define ANSWERS(X)                                                                         \
+    X("problem", NULL, TEXT, 0, r->problem, "its name")                                    \
+    X("device", NULL, TEXT, 0, r->device, "key of the device")                             \
+    X("family", NULL, TEXT, 0, r->c->family, "kernel family")                              \
+    X("point", NULL, TEXT, 0, r->c->point, "values of the family's parameters")            \
+    X("outcome", NULL, TEXT, 0, gt_outcome_word(r->r->outcome), "outcome of the trial")    \
+    X("error", NULL, TEXT, 0, gt_cell_filled(r->r->error), "the reason for a failure")     \
+    X("median_ns", NULL, NS, 0, if_timed(r, r->r->time.median_ns),                         \
+      "median time of a product")                                                          \
+    X("low_ns", NULL, NS, 0, if_timed(r, r->r->time.low_ns),                               \
+      "lower end of the median's 95 % interval")                                           \
+    X("high_ns", NULL, NS, 0, if_timed(r, r->r->time.high_ns),                             \
+      "upper end of the interval")                                                         \
+    X("samples", NULL, COUNT, 0, r->r->time.samples, "timed samples")                      \
+    X("launches", NULL, COUNT, 0, r->r->time.launches, "launches in a sample")             \
+    X("dropped", NULL, COUNT, 0, r->r->time.dropped, "samples under a throttled clock")    \
+    X("unsettled", NULL, COUNT, 0, r->r->time.unsettled,                                   \
+      "samples before the clock had settled")                                              \
+    X("check_s", NULL, COUNT, 0, r->r->spent.check_s, "time of the checks")                \
+    X("measure_s", NULL, COUNT, 0, r->r->spent.time_s, "time of the timing")               \
+    X("registers", NULL, COUNT, 0, if_built(r, r->r->registers), "registers a thread")     \
+    X("spill_bytes", NULL, COUNT, 0, if_built(r, r->r->spill_bytes),                       \
+      "bytes of a thread's registers that are in memory")                                  \
+    X("compile_ms", NULL, COUNT, 0, r->r->compile_ms, "time of the compiler")
+GT_COLUMNS(answer, struct answer, ANSWERS)
+static const struct gt_form answers = GT_FORM(answer, "in JSON and CSV");
+
+/* Prints the answer as data, ahead of the next candidate: in CSV the first one brings the
+ * heading. */
+static void print_data(const struct answer *a, const struct gt_format *format, bool first) {
+    struct gt_table *t = NULL;
+    struct gt_err err = {""};
+    gt_status status = gt_table_create(&t, &answers, &err);
+    if (status == GEMMTUNE_OK)
+        status = add_answer(t, a, &err);
+    if (status != GEMMTUNE_OK)
+        gt_talk("%s", err.line);
+    else if (format->json)
+        gt_table_json_row(t, 0, stdout);
+    for (size_t line = first ? 0 : 1; status == GEMMTUNE_OK && format->csv && line < 2;
+         line++)
+        gt_table_csv_line(t, line, stdout);
+    gt_table_destroy(t);
 }
 
 /* A point of the family that --family names. */
@@ -116,9 +159,9 @@ static int candidate_of(struct gt_candidate *c, const struct values *v,
     return code;
 }
 
-/* Prints the result, after the text `ahead`. *code is its exit code. False: the device or
- * its workers are lost. */
-static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
+/* Prints the result, after the text `ahead`; `first` is the first one. *code is its exit
+ * code. False: the device or its workers are lost. */
+static bool try_one(int *code, const char *ahead, bool first, const struct gt_candidate *c,
                     const struct values *v, struct gt_session *s,
                     const gemmtune_problem *p) {
     struct gt_report report;
@@ -129,8 +172,9 @@ static bool try_one(int *code, const char *ahead, const struct gt_candidate *c,
     if (*code >= 0)
         return false;
     printf("%s", ahead);
-    if (v->format.json)
-        print_json(name, s, c, &report.result[0]);
+    if (v->format.json || v->format.csv)
+        print_data(&(struct answer){name, s->device_key, c, &report.result[0]}, &v->format,
+                   first);
     else
         print(name, c, &report.result[0], gt_problem_flops(p));
     (void)fflush(stdout); /* the next one may take long or end the program */
@@ -157,10 +201,11 @@ static int try_all(const struct values *v, struct gt_session *s, char **problems
         (void)candidate_of(&c, v, s->families, done % points);
         (void)gt_common_product(&p, problems[done / points]);
         alive = try_one(&code,
-                        done == 0 ? array ? "[" : ""
-                        : json    ? ",\n "
-                                  : "\n",
-                        &c, v, s, &p);
+                        done == 0       ? array ? "[" : ""
+                        : json          ? ",\n "
+                        : v->format.csv ? ""
+                                        : "\n",
+                        done == 0, &c, v, s, &p);
         if (result == GT_EXIT_OK)
             result = code;
     }
@@ -199,8 +244,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_trial = {
     .name = "trial",
-    .operands = "PROBLEM... --device N [--family NAME] [--point TEXT]...",
+    .operands = "PROBLEM... [--device N] [--family NAME] [--point TEXT]...",
     .about = "Build, check and time points, and show the outcome of each.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&answers, NULL},
     .run = run,
 };
