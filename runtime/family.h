@@ -57,6 +57,7 @@ struct gt_param {
     int count;
     int64_t value[GT_VALUES_MAX]; /* the domain, in file order */
     int64_t preset;               /* its value in the default point */
+    char *about; /* its meaning, a sentence without its full stop; NULL: it was not said */
 };
 
 struct gt_rule {

@@ -3,7 +3,8 @@
  * family_hash.c - the hash of a family: over everything that changes its kernels or its
  * space, and nothing that only people read. Left out are
  *   - comments, blank space and line ends in sources and parts,
- *   - blank space in space.json, its "about", and the clauses that explain its rules,
+ *   - blank space in space.json, its "about" and "meaning", and the clauses that explain
+ *     its rules,
  *   - its "adapt" and the parameters that rules name, which only lookups read,
  *   - its "shape", which only the model reads, but for "tile_m": slots of rows are so high.
  * So a comment may be reworded, or a forecast mended: stored results stay current.
@@ -153,11 +154,20 @@ static void add_rules(struct gt_hash *h, struct gt_node rules) {
         add_value(h, gt_json_at(gt_json_at(rules, i), 0));
 }
 
+/* Keys of which nothing counts. */
+static bool is_left_out(const char *key) {
+    static const char *const keys[] = {"about", "meaning", "adapt"};
+    bool out = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        out = out || strcmp(key, keys[i]) == 0;
+    return out;
+}
+
 static void add_space(struct gt_hash *h, struct gt_node root) {
     for (size_t i = 0; i < gt_json_count(root); i++) {
         const struct gt_node n = gt_json_at(root, i);
         const char *key = gt_json_key(n);
-        if (strcmp(key, "about") == 0 || strcmp(key, "adapt") == 0)
+        if (is_left_out(key))
             continue;
         gt_hash_add_text(h, key);
         if (strcmp(key, "require") == 0 || strcmp(key, "accept") == 0)

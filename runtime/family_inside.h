@@ -141,6 +141,7 @@ gt_status gt_read_three(struct gt_expr *out[3], const struct gt_family *f, struc
 
 /* One key of space.json each. The node of an optional key may be absent. */
 gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *err);
+gt_status gt_parse_meaning(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_default(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_starts(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_adapt(struct gt_family *f, struct gt_node n, struct gt_err *err);

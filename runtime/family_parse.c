@@ -328,6 +328,7 @@ static const struct section {
     {"per_problem", parse_per_problem, true},
     {"uses", gt_parse_uses, true},
     {"params", gt_parse_params, false},
+    {"meaning", gt_parse_meaning, true},
     {"default", gt_parse_default, false},
     {"starts", gt_parse_starts, true},
     {"adapt", gt_parse_adapt, true},
@@ -490,6 +491,8 @@ void gt_family_destroy(struct gt_family *f) {
             free(f->source[i][j].name);
             free(f->source[i][j].text);
         }
+    for (int i = 0; i < f->param_count; i++)
+        free(f->param[i].about);
     free(f->about);
     free(f);
 }

@@ -110,6 +110,23 @@ gt_status gt_parse_params(struct gt_family *f, struct gt_node n, struct gt_err *
     return status;
 }
 
+/* For people: the meaning of some parameters or of all. */
+gt_status gt_parse_meaning(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (gt_json_kind(n) != GT_JSON_ABSENT)
+        status = gt_read_list(n, GT_JSON_OBJECT, 0, GT_POINT_MAX, err);
+    for (size_t i = 0; i < gt_json_count(n) && status == GEMMTUNE_OK; i++) {
+        const struct gt_node member = gt_json_at(n, i);
+        int at = 0;
+        while (at < f->param_count && strcmp(f->param[at].name, gt_json_key(member)) != 0)
+            at++;
+        status = at < f->param_count
+                     ? gt_read_text(&f->param[at].about, member, err)
+                     : gt_json_fail(member, err, "the family has no such parameter");
+    }
+    return status;
+}
+
 static const struct gt_param *find_param(const struct gt_family *f, const char *name) {
     for (int i = 0; i < f->param_count; i++)
         if (strcmp(f->param[i].name, name) == 0)

@@ -140,7 +140,10 @@ static void print_params(struct gt_printer *to, const struct gt_family *f) {
         print_at(to, "param", i);
         (void)fprintf(to->data, "{\"%s\", %d, %d, ", p->name, p->slot, p->count);
         print_values(to, p->value, p->count);
-        (void)fprintf(to->data, ", INT64_C(%" PRId64 ")},\n", p->preset);
+        (void)fprintf(to->data, ", INT64_C(%" PRId64 "), ", p->preset);
+        if (p->about != NULL)
+            print_text(to, p->about);
+        (void)fputs(p->about != NULL ? "},\n" : "NULL},\n", to->data);
     }
 }
 

@@ -44,6 +44,8 @@ expect "the operand that is missing: the first" 2 'show: PROBLEM is missing; usa
 expect "the second" 2 'compare: B is missing; usage: ' compare h200
 expect "one of several" 2 'merge: FILE is missing; usage: ' merge
 expect "a family may be left out: all are listed" 0 '^multistage  *BM x BN tiles' space
+expect "the meaning of a parameter" 0 "^  *threads of a block along the lanes' direction" space naive
+expect "as data" 0 '"name": "MAP", "values": .0, 1., "default": 1, "about": "0: the lanes' space naive --json
 expect "as data too" 0 '^tile,f32 f64 .*,' space --csv
 expect "an action may be left out" 0 '^images  *' cache
 expect "--csv where there is no table" 2 'no table' space tile --why TILE_WIDTH=8 --csv

@@ -20,6 +20,19 @@ static void test_builtin_families(void **state) {
     gt_families_destroy(NULL);
 }
 
+/* `gemmtune space` tells what they mean. */
+static void test_parameters_have_meanings(void **state) {
+    (void)state;
+    struct gt_families *all = builtin();
+    for (size_t i = 0; i < gt_families_count(all); i++) {
+        const struct gt_family *f = gt_families_at(all, i);
+        for (int j = 0; j < f->param_count; j++)
+            if (f->param[j].about == NULL || f->param[j].about[0] == '\0')
+                fail_msg("%s: no meaning of %s", f->name, f->param[j].name);
+    }
+    gt_families_destroy(all);
+}
+
 /* ---- a folder ---- */
 
 static char folder[512];
@@ -128,6 +141,8 @@ static struct gt_family plain_members(const struct gt_family *f) {
     struct gt_family r;
     memcpy(&r, f, sizeof r); /* with the bytes between members */
     r.about = NULL;
+    for (int i = 0; i < GT_POINT_MAX; i++)
+        r.param[i].about = NULL;
     memset(r.source, 0, sizeof r.source);
     for (int i = 0; i < GT_RULES_MAX; i++)
         r.derive[i].expr = NULL;
@@ -286,6 +301,7 @@ static void test_folder_that_is_not_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builtin_families),
+        cmocka_unit_test(test_parameters_have_meanings),
         cmocka_unit_test(test_builtin_families_from_their_folder),
         cmocka_unit_test(test_expressions_as_functions),
         cmocka_unit_test(test_lists_as_functions),

@@ -211,6 +211,11 @@ static const struct {
     {"[4, 8, 16]", "[4, 8, 2147483648]", "/params/W/2"},
     {"[4, 8, 16]", "[4, 8, \"16\"]", "/params/W/2"},
     {"[4, 8, 16]", "4", "/params/W: must be an array"},
+    /* meaning */
+    {"{\"W\": \"how wide\"}", "{\"X\": \"how wide\"}",
+     "/meaning/X: the family has no such parameter"},
+    {"{\"W\": \"how wide\"}", "{\"W\": 3}", "/meaning/W"},
+    {"{\"W\": \"how wide\"}", "\"how wide\"", "/meaning: must be an object"},
     /* default */
     {"\"W\": 8, \"PAD\": 0", "\"W\": 8", "/default: no value for PAD"},
     {"\"W\": 8, \"PAD\": 0", "\"W\": 5, \"PAD\": 0", "not one of the values of W"},

@@ -192,6 +192,8 @@ static void test_hash_is_of_what_machines_read(void **state) {
         {"an empty sum", "k is 0", false},
         {"\"rank\": 7,", "  \"rank\" :7,\n", false},
         {"\"rank\": 7,", "\"rank\": 7, \"adapt\": [\"W\"],", false},
+        {"how wide", "how high", false},
+        {"\"meaning\": {\"W\": \"how wide\"},", "", false},
         {"\"too many threads\"", "\"too many threads\", \"W\"", false},
         {"\"rank\": 7", "\"rank\": 8", true},
         {"[4, 8, 16]", "[4, 8, 32]", true},

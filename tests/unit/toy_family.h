@@ -33,6 +33,7 @@ static const char good[] =
     " \"cuda_only\": [\"i32\" ],\n"
     " \"rank\": 7,\n"
     " \"params\": {\"W\": [4, 8, 16], \"PAD\": [0, 1]},\n"
+    " \"meaning\": {\"W\": \"how wide\"},"
     " \"default\": {\"W\": 8, \"PAD\": 0},\n"
     " \"derive\": {\"T\": \"W * W\", \"S\": \"T * sizeof(A)\"},\n"
     " \"require\": [[\"T <= MAX_THREADS\", \"too many threads\"]],\n"

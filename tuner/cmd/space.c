@@ -86,6 +86,8 @@ static void print_param(const struct gt_param *param) {
         gt_wrap_words(&w, text);
     }
     gt_wrap_end(&w);
+    if (param->about != NULL)
+        gt_wrap_print(stdout, 17, "%17s%s", "", param->about);
 }
 
 static void print_params(const struct gt_family *f) {
@@ -125,6 +127,7 @@ static void json_params(const struct gt_family *f) {
             printf("%s%" PRId64, j > 0 ? ", " : "[", f->param[i].value[j]);
         (void)fputs("]", stdout);
         gt_json_number(&first, "default", (double)f->param[i].preset);
+        gt_json_text(&first, "about", f->param[i].about);
         (void)fputs("}", stdout);
     }
 }
