@@ -9,13 +9,15 @@
 #                   of which it does a part (GT_LONG=1)
 #   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
+#   make help       this text
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
 #
 #   V=1             show commands
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
-#   T='a b'         only the tests of these names, in any check target
+#   T='a b'         only the tests of these names, in any check target:
+#                   make check-unit T=test_table, make check-cli T='help tables'
 #   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the tests of check-long and
 #                   every (N/8)th of their items, every Nth item elsewhere, in scripts at most
 #                   every 16th; N is a multiple of 8
@@ -142,13 +144,17 @@ $(call say,LD,$@)
 $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
-.PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
+.PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
         examples fuzz fuzz-epilogue lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so
+
+# The head of this file.
+help:
+	@sed -n -e '/^# SPDX/d' -e '/^#/!q' -e 's/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 $(B)/gemmtune: $(PROG_OBJ) $(B)/libgemmtune.a
 	$(call link,$(PROG_LIBS))
@@ -263,14 +269,17 @@ test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
 RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
 
+# A name that no test of the kind has is a mistake.
+some = $(if $(T),$(if $(strip $1),,$(error no test of this kind has a name of T='$(T)')))
+
 check-unit: $(UNIT) $(REPLAY) $(TOOLS)
-	@$(RUN) $(UNIT)
+	$(call some,$(UNIT))@$(RUN) $(UNIT)
 check-device: $(DEVICE) $(TOOLS)
-	@$(RUN) $(DEVICE)
+	$(call some,$(DEVICE))@$(RUN) $(DEVICE)
 check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(EXAMPLES) $(TOOLS)
-	@$(RUN) $(TUNE)
+	$(call some,$(TUNE))@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
-	@$(RUN) $(CLI)
+	$(call some,$(CLI))@$(RUN) $(CLI)
 # The tests that need no device and little time: for sanitizers. It leaves out install.sh and
 # gpu_sanitize.sh, which take a minute and try no C.
 check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
@@ -319,12 +328,12 @@ check:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
-	@$(RUN) tools/check-arrows tools/check-text $(TESTS)
+	$(call some,$(TESTS))@$(RUN) tools/check-arrows tools/check-text $(TESTS)
 check-long:
 	@tools/setup build device check
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
-	@GT_LONG=1 GT_SHARE=$(LONG_SHARE) $(RUN) $(LONG)
+	$(call some,$(LONG))@GT_LONG=1 GT_SHARE=$(LONG_SHARE) $(RUN) $(LONG)
 
 demo:
 	@tools/setup build device

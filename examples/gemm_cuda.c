@@ -9,8 +9,9 @@
  * The driver API, since that is what a kernel runs on; a program on the CUDA runtime API
  * does the same with cudaMalloc, and its cudaStream_t is a CUstream.
  *
- * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned for this
- * very problem"; without that it runs a default kernel, right all the same.
+ * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned on this
+ * device for exactly this problem"; without that it runs a default kernel, right all the
+ * same.
  */
 #include "cuda_device.h"
 

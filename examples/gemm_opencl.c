@@ -5,8 +5,9 @@
  *
  *     cc examples/gemm_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *
- * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned for this
- * very problem"; without that it runs a default kernel, right all the same.
+ * Tune first (gemmtune tune f32-nn-512x384x256) and the plan below says "tuned on this
+ * device for exactly this problem"; without that it runs a default kernel, right all the
+ * same.
  */
 #include "opencl_device.h"
 

@@ -139,4 +139,24 @@ verdict "which is ended" $?
 stops "a run that is terminated takes its tests along" TERM "$GT_SRC/tests/run"
 stops "and one that is interrupted" HUP "$GT_SRC/tests/run"
 stops "and one whose caller is killed" KILL sh -c '"$0" "$1"; exit' "$GT_SRC/tests/run"
+
+# ---- make ----
+
+# expect_make NAME CODE PATTERN ARG...: as expect, of make without work
+expect_make() {
+    name=$1 wanted=$2 pattern=$3
+    shift 3
+    make -C "$GT_SRC" --no-print-directory -n BUILD="$GT_BUILD" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    [ "$code" -eq "$wanted" ] && cat "$work/out" "$work/err" | grep -q -e "$pattern"
+    verdict "$name" $?
+}
+expect_make "T of no test is a mistake" 2 "no test of this kind has a name of T='nothing'" check-cli T=nothing
+expect_make "also where all kinds are run" 2 "T='nothing'" check-all T=nothing
+expect_make "T of one test" 0 ' tests/run  *tests/cli/help.sh *$' check-cli T=help
+make -C "$GT_SRC" --no-print-directory help >"$work/out" 2>"$work/err"
+code=$?
+grep -q '^  make check-ptx ' "$work/out" && grep -q "make check-cli T='help tables'" "$work/out" &&
+    ! grep -q '^#\|SPDX\|VERSION' "$work/out"
+verdict "make help is the head of the Makefile" $?
 finish

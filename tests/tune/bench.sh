@@ -48,7 +48,7 @@ fi
 bench f32-tt-33x17x20,lda=40 i32-nn-8x8x8 --against cpu --json
 is "the CPU's BLAS, and nothing for i32" "$(lines outcome baseline)" "correct|cpu
 correct|"
-has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no baseline"
+has "a line without a baseline is counted" "$(said)" "1 of 2 lines has no baseline"
 bench f64-tn-9x17x20,batch=5,sa=0,sc=200 --against cpu --json
 is "the CPU's BLAS: a loop over a batch" "$(lines outcome baseline)" "correct|cpu"
 bench f32-nn-8x8x8 --against cublas
@@ -67,7 +67,7 @@ kill -TERM "$pid"
 wait "$pid"
 is "stopped in its first line: exit 1" $? 1
 is "and one sentence" "$(said | grep -v '^opening\|no database at\|the CPU BLAS of this machine')" \
-    "gemmtune: stopped after 0 of 1 lines"
+    "gemmtune: stopped after 0 of 1 line"
 "$GEMMTUNE" bench f32-nn-64x64x64 --device 0 --overhead >"$TMPDIR/out" 2>"$TMPDIR/err" &
 pid=$!
 measurer() { # not the child that lists devices
@@ -81,7 +81,7 @@ kill -TERM "$pid"
 wait "$pid"
 is "stopped while it measures calls: exit 1" $? 1
 is "and one sentence as well" "$(said | grep -v 'no database at')" \
-    "gemmtune: stopped after 0 of 1 problems"
+    "gemmtune: stopped after 0 of 1 problem"
 GEMMTUNE_LIBCUDA="$fake/libcuda.so" FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_CUDA_SCRIPT="stall/cuInit" \
     "$GEMMTUNE" bench f32-nn-64x64x64 --device 0 >"$TMPDIR/out" 2>"$TMPDIR/err" &
 pid=$!

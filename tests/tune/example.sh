@@ -28,5 +28,7 @@ is "its problem is tuned" $? 0
 "$example" >"$TMPDIR/said" 2>&1
 is "with a database it runs" $? 0
 has "what was tuned" "$(cat "$TMPDIR/said")" "match   exact"
+promised=$(tr -d '\n*' <"$GT_SRC/examples/gemm_opencl.c" | tr -s ' ' | sed 's/.*plan below says "\([^"]*\)".*/\1/')
+has "in the words that its comment promises" "$(cat "$TMPDIR/said")" "$promised"
 has "and is right again" "$(cat "$TMPDIR/said")" ": right"
 exit "$bad"

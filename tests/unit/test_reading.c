@@ -235,7 +235,7 @@ static void test_show(void **state) {
 static void test_compare(void **state) {
     (void)state;
     SAYS("compare 1050 1080 --db $/small.db --db $/large.db", "A  NVIDIA GeForce GTX 1050",
-         "B  NVIDIA GeForce GTX 1080", "f32-nn-64x64x64", "tuned", "2 us", "262.1", "1 us",
+         "B  NVIDIA GeForce GTX 1080", "f32-nn-64x64x64", "tuned", "2 us", "1 us", "262.1",
          "524.3", "2  TILE_WIDTH 8->32", "tile TILE_WIDTH=16 PAD=0 DOUBLE=0", "1.1  ",
          "f32-nn-99x99x99", "published", "1 problem in common, 1 on A only, 0 on B only",
          "geometric mean of A/B: 2");

@@ -13,14 +13,12 @@ enum { LINE_BYTES = 2048, INDENT = 4 }; /* long enough for an error line with a 
 
 static bool drawn; /* the terminal's last line is one that is rewritten */
 
-static void erase(void) {
-    (void)fputs("\r\033[K", stderr);
-}
+static const char erase[] = "\r\033[K"; /* the line that the cursor is in */
 
 void gt_talk_clear(void) {
     (void)fflush(stdout);
     if (drawn)
-        erase();
+        (void)fputs(erase, stderr);
     drawn = false;
 }
 
@@ -29,8 +27,7 @@ void gt_talk_redraw(const char *text) {
     /* a terminal whose last column is used may begin a new line */
     const size_t most = width > 0 ? width - 1 : (size_t)-1;
     (void)fflush(stdout);
-    erase();
-    (void)fwrite(text, 1, gt_wrap_part(text, most), stderr);
+    fprintf(stderr, "%s%.*s", erase, (int)gt_wrap_part(text, most), text);
     (void)fflush(stderr);
     drawn = true;
 }

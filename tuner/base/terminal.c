@@ -9,6 +9,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+bool gt_terminal_colours(FILE *out) {
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    return isatty(fileno(out)) && (no == NULL || no[0] == '\0') && term != NULL &&
+           strcmp(term, "dumb") != 0;
+}
+
 enum { WIDTH_USUAL = 80, WIDTH_MAX = 10000 };
 
 size_t gt_terminal_width(FILE *out) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terminal.h - the width of the terminal that a table is printed to. */
+/* terminal.h - what the terminal that a text is printed to can show. */
 #ifndef GT_TUNER_BASE_TERMINAL_H
 #define GT_TUNER_BASE_TERMINAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -10,5 +11,8 @@
  * terminal reports, else 80. 0 when `out` is not a terminal: a file or a pipe has room for
  * everything. */
 size_t gt_terminal_width(FILE *out);
+/* Whether `out` is a terminal that shows colours, and NO_COLOR is not set
+ * (https://no-color.org). */
+bool gt_terminal_colours(FILE *out);
 
 #endif

@@ -93,10 +93,10 @@ static void say_run(struct gt_tuner *t, const struct gt_agree_study *s, int i) {
     const struct gt_tune_result *r = &s->result[i];
     char line[2048], ns[GT_CELL_MAX];
     if (r->winners > 0)
-        snprintf(line, sizeof line, "%s, run %d of %d: %s %s, %zu trials: %s", s->problem,
+        snprintf(line, sizeof line, "%s, run %d of %d: %s %s, %zu trial%s: %s", s->problem,
                  i + 1, s->runs, r->winner[0].candidate.family,
                  gt_show_ns(ns, r->winner[0].time.median_ns), r->trials,
-                 r->winner[0].candidate.point);
+                 gt_text_plural((int64_t)r->trials), r->winner[0].candidate.point);
     else
         snprintf(line, sizeof line, "%s, run %d of %d: %s", s->problem, i + 1, s->runs,
                  r->error[0] ? r->error : "stopped");

@@ -91,9 +91,9 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
         return gt_common_fail(status, &err);
     /* there is nothing to sum up: a rival is missing, as was said before */
     if (r.done == 0)
-        return is_stopped()
-                   ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu lines", sweep->count)
-                   : GT_EXIT_FAILURE;
+        return is_stopped() ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu line%s",
+                                     sweep->count, gt_text_plural((int64_t)sweep->count))
+                            : GT_EXIT_FAILURE;
     const int code = gt_bench_end(&r);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
 }
@@ -181,8 +181,8 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     gt_common_print(t, &v->format);
     gt_table_destroy(t);
     if (is_stopped() && done < sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problems", done,
-                      sweep->count);
+        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problem%s", done,
+                      sweep->count, gt_text_plural((int64_t)sweep->count));
     return last != GEMMTUNE_OK ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 

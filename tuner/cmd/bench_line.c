@@ -175,6 +175,20 @@ static const char *in_brief(char text[32], const struct gt_measurement *m) {
     return text;
 }
 
+enum { VERDICT = 6 }; /* its cell */
+
+/* Green for a win, red for a loss. */
+static const char *colour_of(const char *verdict) {
+    static const struct {
+        enum gt_verdict verdict;
+        const char *colour;
+    } rows[] = {{GT_WIN, "\033[32m"}, {GT_LOSS, "\033[31m"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(verdict, gt_verdict_word(rows[i].verdict)) == 0)
+            return rows[i].colour;
+    return "";
+}
+
 /* The cells of a line. Their widths are fixed, because lines are printed as they arrive. */
 static const struct {
     int width;
@@ -187,8 +201,8 @@ static const struct {
     {8, false, false},  /* baseline */
     {16, true, true},   /* its time */
     {6, true, false},   /* ratio */
-    {5, false, false},  /* verdict */
-    {6, true, false},   /* % roof */
+    [VERDICT] = {7, false, false},
+    {6, true, false}, /* % roof */
 };
 enum { CELLS = sizeof cells / sizeof *cells, NARROW = 120, KERNEL_LEAST = 8 };
 
@@ -196,11 +210,17 @@ enum { CELLS = sizeof cells / sizeof *cells, NARROW = 120, KERNEL_LEAST = 8 };
 static void print_cells(const struct gt_bench_report *r, const char *const text[CELLS],
                         const char *kernel) {
     const int room = r->format.wide ? 0 : (int)gt_terminal_width(stdout);
+    const bool coloured = gt_terminal_colours(stdout);
     int used = 0;
     for (int i = 0; i < CELLS; i++)
-        if (!cells[i].spare || room == 0 || room >= NARROW)
-            used += printf("%s%*s", used > 0 ? "  " : "",
-                           cells[i].right ? cells[i].width : -cells[i].width, text[i]);
+        if (!cells[i].spare || room == 0 || room >= NARROW) {
+            const char *paint = i == VERDICT && coloured ? colour_of(text[i]) : "";
+            used += printf("%s", used > 0 ? "  " : "");
+            (void)fputs(paint, stdout);
+            used +=
+                printf("%*s", cells[i].right ? cells[i].width : -cells[i].width, text[i]);
+            (void)fputs(paint[0] != '\0' ? "\033[0m" : "", stdout);
+        }
     if (room == 0)
         printf("  %s", kernel);
     else if (room - used >= KERNEL_LEAST)
@@ -210,7 +230,7 @@ static void print_cells(const struct gt_bench_report *r, const char *const text[
 
 static void print_heading(const struct gt_bench_report *r) {
     static const char *const heads[CELLS] = {"problem",  "class", "ours, +-", "baseline",
-                                             "time, +-", "ratio", "",         "% roof"};
+                                             "time, +-", "ratio", "verdict",  "% roof"};
     print_cells(r, heads, "our kernel");
 }
 

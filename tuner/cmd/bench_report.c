@@ -241,8 +241,9 @@ static void print_end(struct gt_bench_report *r) {
         print_floors(r, out);
         print_arithmetic(r, out);
         if (r->clock_high_mhz > 0)
-            fprintf(out, "clock: %d to %d MHz, %d throttled rounds dropped\n",
-                    r->clock_low_mhz, r->clock_high_mhz, r->dropped);
+            fprintf(out, "clock: %d to %d MHz, %d throttled round%s dropped\n",
+                    r->clock_low_mhz, r->clock_high_mhz, r->dropped,
+                    gt_text_plural(r->dropped));
     }
     if (!r->format.json && !r->format.csv)
         print_peaks(r, stdout);
@@ -251,23 +252,27 @@ static void print_end(struct gt_bench_report *r) {
 
 static int verdict(const struct gt_bench_report *r) {
     if (r->all.noisy > 0)
-        gt_talk("%d of %zu lines are noisy: the interval of the ratio spans more than a "
+        gt_talk("%d of %zu line%s %s noisy: the interval of the ratio spans more than a "
                 "factor of %g, so it is no verdict",
-                r->all.noisy, r->done, GT_RATIO_SPAN_MAX);
+                r->all.noisy, r->done, gt_text_plural((int64_t)r->done),
+                r->all.noisy == 1 ? "is" : "are", GT_RATIO_SPAN_MAX);
     if (r->wrong_candidates > 0)
         gt_talk("%d wrong candidate%s on %d line%s: their results failed our check, and "
                 "they were left out",
                 r->wrong_candidates, gt_text_plural(r->wrong_candidates), r->wrong_lines,
                 gt_text_plural(r->wrong_lines));
     if (r->alone > 0)
-        gt_talk("%d of %zu lines have no baseline", r->alone, r->done);
+        gt_talk("%d of %zu line%s %s no baseline", r->alone, r->done,
+                gt_text_plural((int64_t)r->done), r->alone == 1 ? "has" : "have");
     if (r->wrong > 0)
-        return gt_die(GT_EXIT_VERIFY, "%d of our results are wrong", r->wrong);
+        return gt_die(GT_EXIT_VERIFY, "%d of our results %s wrong", r->wrong,
+                      r->wrong == 1 ? "is" : "are");
     if (r->done < r->sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu lines", r->done,
-                      r->sweep->count);
+        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu line%s", r->done,
+                      r->sweep->count, gt_text_plural((int64_t)r->sweep->count));
     if (r->failed > 0)
-        return gt_die(GT_EXIT_FAILURE, "%d of %zu lines failed", r->failed, r->done);
+        return gt_die(GT_EXIT_FAILURE, "%d of %zu line%s failed", r->failed, r->done,
+                      gt_text_plural((int64_t)r->done));
     return GT_EXIT_OK;
 }
 

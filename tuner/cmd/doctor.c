@@ -171,8 +171,8 @@ static void find_cache(struct report *r) {
     else if (folder[0] == '\0')
         find(r, "cache", "note", "no folder: images are not kept");
     else
-        find(r, "cache", "ok", "%s: %" PRId64 " images, %s", folder, images,
-             gt_show_bytes(size, (double)bytes));
+        find(r, "cache", "ok", "%s: %" PRId64 " image%s, %s", folder, images,
+             gt_text_plural(images), gt_show_bytes(size, (double)bytes));
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include "tuner/cmd/evaluate_report.h"
 
 #include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 
 #include "tuner/bench/bench_stats.h"
 
@@ -164,12 +165,15 @@ static void print_text(const struct gt_evaluate_report *report,
     (void)fputs("\n", out);
     gt_common_print_people(rules, format, out);
     if (report->fresh != NULL)
-        fprintf(out, "%zu problems %s, %zu stored kernels, seed %lld\n", report->done,
-                report->fresh, report->known, (long long)report->seed);
+        gt_wrap_print(out, 4, "%zu problem%s %s, %zu stored kernel%s, seed %lld",
+                      report->done, gt_text_plural((int64_t)report->done), report->fresh,
+                      report->known, gt_text_plural((int64_t)report->known),
+                      (long long)report->seed);
     else
-        fprintf(out, "%zu of %zu tuned problems hidden, seed %lld, times %s\n",
-                report->done, report->tuned, (long long)report->seed,
-                report->stored ? "stored" : "measured with the winner's in turn");
+        gt_wrap_print(out, 4, "%zu of %zu tuned problem%s hidden, seed %lld, times %s",
+                      report->done, report->tuned, gt_text_plural((int64_t)report->tuned),
+                      (long long)report->seed,
+                      report->stored ? "stored" : "measured with the winner's in turn");
 }
 
 gt_status gt_evaluate_print(const struct gt_evaluate_report *report,

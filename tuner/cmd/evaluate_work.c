@@ -38,7 +38,7 @@ static int read_rows(struct gt_evaluate_work *w, struct gt_db *db) {
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (stale > 0)
-        gt_talk("%lld stored results are of older kernel sources", (long long)stale);
+        gt_talk("stored results of older kernel sources: %lld", (long long)stale);
     return -1;
 }
 
@@ -104,13 +104,15 @@ static int print(const struct gt_evaluate_work *w) {
 
 static int verdict(const struct gt_evaluate_work *w) {
     if (w->wrong > 0)
-        return gt_die(GT_EXIT_VERIFY, "%d kernels computed wrong results", w->wrong);
+        return gt_die(GT_EXIT_VERIFY, "%d kernel%s computed wrong results", w->wrong,
+                      gt_text_plural(w->wrong));
     if (w->failed > 0)
-        return gt_die(GT_EXIT_FAILURE, "%d kernels or problems could not be measured",
+        return gt_die(GT_EXIT_FAILURE, "kernels or problems that could not be measured: %d",
                       w->failed);
     if (w->done < w->count)
-        return gt_die(GT_EXIT_FAILURE, "%s after %zu of %zu problems",
-                      gt_session_stop ? "stopped" : "the time was up", w->done, w->count);
+        return gt_die(GT_EXIT_FAILURE, "%s after %zu of %zu problem%s",
+                      gt_session_stop ? "stopped" : "the time was up", w->done, w->count,
+                      gt_text_plural((int64_t)w->count));
     return GT_EXIT_OK;
 }
 

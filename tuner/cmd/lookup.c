@@ -64,8 +64,9 @@ static void print_people(const struct answer *a) {
     if (known != NULL)
         gt_wrap_print(stdout, 9, "from     %s on %s, %s", known->problem_name,
                       known->device_key, gt_show_ns(buf, known->median_ns));
-    gt_wrap_print(stdout, 9, "needs    %lld bytes of workspace",
-                  (long long)a->choice->fit.passes.workspace_bytes);
+    gt_wrap_print(stdout, 9, "needs    %lld byte%s of workspace",
+                  (long long)a->choice->fit.passes.workspace_bytes,
+                  gt_text_plural(a->choice->fit.passes.workspace_bytes));
     gt_wrap_print(stdout, 9, "loss     %s expected%s", gt_expected_loss(buf, a->choice),
                   a->choice->forecast_ns <= 0 && a->choice->known == NULL
                       ? ": nothing is known"
@@ -89,7 +90,7 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (chosen.stale > 0)
-        gt_talk("%lld stored results are of older kernel sources", (long long)chosen.stale);
+        gt_talk("stored results of older kernel sources: %lld", (long long)chosen.stale);
     gt_device_key(&device, a.key);
     (void)gt_problem_name(p, a.problem);
     (void)gt_point_text(&chosen.choice.point, a.point);

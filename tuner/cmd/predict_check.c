@@ -8,6 +8,7 @@
 
 #include "tuner/base/quantile.h"
 #include "tuner/base/talk.h"
+#include "tuner/base/wrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -156,17 +157,23 @@ static void print_json(const struct gt_checked *c, const struct gt_table *t,
 
 static void print_people(const struct gt_checked *c, const struct gt_table *t,
                          const char *key, const struct gt_format *format) {
-    printf("%s: %zu trials\n\n", key, c->used);
+    printf("%s: %zu trial%s\n\n", key, c->used, gt_text_plural((int64_t)c->used));
     gt_common_print_people(t, format, stdout);
-    printf("\ntop N: the best measured time among the model's first N points of a problem, "
-           "over the best trial's:\ngeometric mean and worst. A group has at least %d "
-           "trials.\n",
-           GT_CHECK_LEAST);
-    printf("bound: %zu trials were faster than their bound; %zu would have been skipped",
-           c->below_bound, c->pruned);
+    printf("\n");
+    gt_wrap_print(
+        stdout, 4,
+        "top N: the best measured time among the model's first N points of a "
+        "problem, over the best trial's: geometric mean and worst. A group has at "
+        "least %d trials.",
+        GT_CHECK_LEAST);
+    char nearest[64] = "";
     if (c->pruned > 0)
-        printf(", the nearest at %.3f of the best", c->nearest_pruned);
-    (void)fputs("\n", stdout);
+        (void)snprintf(nearest, sizeof nearest, ", the nearest at %.3f of the best",
+                       c->nearest_pruned);
+    gt_wrap_print(stdout, 4,
+                  "bound: %zu trial%s faster than %s bound; %zu would have been skipped%s",
+                  c->below_bound, c->below_bound == 1 ? " was" : "s were",
+                  c->below_bound == 1 ? "its" : "their", c->pruned, nearest);
 }
 
 static void say_skipped(const struct gt_checked *c) {
@@ -182,7 +189,7 @@ static void say_skipped(const struct gt_checked *c) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].count > 0)
-            gt_talk("%zu trials %s", rows[i].count, rows[i].what);
+            gt_talk("trials that %s: %zu", rows[i].what, rows[i].count);
 }
 
 static gt_status print(const struct gt_checked *c, const struct gt_families *families,
@@ -250,8 +257,9 @@ static void print_lines(const struct gt_fitted *f) {
     GT_COST_LIST(X)
 #undef X
     gt_talk(
-        "%zu trials, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
-        f->trials, 100 * f->is[0], 100 * f->was[0], 100 * f->is[1], 100 * f->was[1]);
+        "%zu trial%s, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
+        f->trials, gt_text_plural((int64_t)f->trials), 100 * f->is[0], 100 * f->was[0],
+        100 * f->is[1], 100 * f->was[1]);
 }
 
 static void print_fit_json(const struct gt_fitted *f) {

@@ -125,7 +125,7 @@ static gt_status print_learned(const struct gt_view *view, const char *key,
     const gt_status status = gt_predict_learn(&l, view, families, key, way, err);
     if (status == GEMMTUNE_OK) {
         (format->json ? print_json : print_file)(&l, way);
-        gt_talk("%zu trials and records teach", l.trials);
+        gt_talk("trials and records that teach: %zu", l.trials);
         print_losses(&l, way);
     }
     gt_learning_clear(&l);

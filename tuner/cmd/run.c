@@ -84,8 +84,9 @@ static void print_people(const struct answer *a) {
                   a->candidate[0].point);
     gt_wrap_print(stdout, 11, "loss       %s expected",
                   gt_expected_loss(loss, &a->chosen.choice));
-    gt_wrap_print(stdout, 11, "needs      %lld bytes of workspace",
-                  (long long)a->chosen.choice.fit.passes.workspace_bytes);
+    gt_wrap_print(stdout, 11, "needs      %lld byte%s of workspace",
+                  (long long)a->chosen.choice.fit.passes.workspace_bytes,
+                  gt_text_plural(a->chosen.choice.fit.passes.workspace_bytes));
     gt_wrap_print(stdout, 11, "checked    %s%s%s, seed %llu",
                   gt_outcome_word(tuned->outcome), tuned->error[0] ? ": " : "",
                   tuned->error, (unsigned long long)a->seed);

@@ -105,8 +105,9 @@ static int keep_shard(struct gt_sweep *s, const struct gt_tune_values *v) {
     if (status != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     if (!v->quiet)
-        gt_talk_line("shard %s: %zu of %zu problems, %.1f %% of the %s", v->shard, s->count,
-                     all, 100 * share, by_weight ? "weight" : "expected time");
+        gt_talk_line("shard %s: %zu of %zu problem%s, %.1f %% of the %s", v->shard,
+                     s->count, all, gt_text_plural((int64_t)all), 100 * share,
+                     by_weight ? "weight" : "expected time");
     return -1;
 }
 

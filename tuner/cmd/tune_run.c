@@ -30,8 +30,10 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
                      const struct gt_tune_result *r) {
     char line[1024], ns[GT_CELL_MAX], rate[GT_CELL_MAX];
     char lost[64] = "";
+    const char *s = gt_text_plural((int64_t)r->trials);
     if (r->dropped > 0)
-        snprintf(lost, sizeof lost, ", %d samples dropped: throttled", r->dropped);
+        snprintf(lost, sizeof lost, ", %d sample%s dropped: throttled", r->dropped,
+                 gt_text_plural(r->dropped));
     const int n = snprintf(line, sizeof line, "[%zu/%zu] %s: ", t->progress.problem,
                            t->progress.problems, item->name);
     char *rest = line + n;
@@ -39,19 +41,19 @@ static void say_done(struct gt_tuner *t, const struct gt_sweep_item *item,
     if (r->error[0])
         snprintf(rest, room, "%s", r->error);
     else if (r->undecided)
-        snprintf(rest, room, "%zu trials (%zu new)", r->trials, r->fresh);
+        snprintf(rest, room, "%zu trial%s (%zu new)", r->trials, s, r->fresh);
     else if (r->winners == 0)
-        snprintf(rest, room, "stopped after %zu trials", r->trials);
+        snprintf(rest, room, "stopped after %zu trial%s", r->trials, s);
     else if (r->before)
         snprintf(rest, room, "tuned before, %s %s; --again searches again",
                  r->winner[0].candidate.family,
                  gt_show_ns(ns, r->winner[0].time.median_ns));
     else
-        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trials (%zu new)%s: %s",
+        snprintf(rest, room, "%s %s, %s GFLOP/s, %zu trial%s (%zu new)%s: %s",
                  r->winner[0].candidate.family, gt_show_ns(ns, r->winner[0].time.median_ns),
                  gt_show_rate(rate, gt_problem_flops(&item->problem),
                               r->winner[0].time.median_ns),
-                 r->trials, r->fresh, lost, r->winner[0].candidate.point);
+                 r->trials, s, r->fresh, lost, r->winner[0].candidate.point);
     gt_progress_line(&t->progress, line);
 }
 
@@ -136,9 +138,9 @@ static void say_use(const struct run *run) {
     if (run->t->progress.quiet || points == 0)
         return;
     gt_talk_line(
-        "%zu points in %.1f s, %.1f a second; the device%s busy for %.0f %%, set up for "
+        "%zu point%s in %.1f s, %.1f a second; the device%s busy for %.0f %%, set up for "
         "%.0f %%, loaded for %.0f %% of it, and waited for compilers for %.0f %%",
-        points, seconds, (double)points / seconds,
+        points, gt_text_plural((int64_t)points), seconds, (double)points / seconds,
         run->r->devices.count > 1 ? "s were" : " was", percent * use.running_s,
         percent * use.preparing_s, percent * use.building_s, percent * use.compile_wait_s);
 }

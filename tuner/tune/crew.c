@@ -282,7 +282,8 @@ static size_t say_member(char *text, size_t size, const struct crew *c,
     const char *name = c->sweep->item[m->item].name;
     char doing[64] = "";
     if (m->note == GT_NOTE_TRIALS)
-        (void)snprintf(doing, sizeof doing, " %zu trials", m->done);
+        (void)snprintf(doing, sizeof doing, " %zu trial%s", m->done,
+                       gt_text_plural((int64_t)m->done));
     else if (m->note == GT_NOTE_STEP)
         (void)snprintf(doing, sizeof doing, " finals");
     const int n = snprintf(text, size, "  %zu: %s%s", m->number, name, doing);

@@ -31,8 +31,9 @@ static size_t planned_trials(const struct task *s) {
 static void say_finals(const struct task *s) {
     char text[GT_PROBLEM_NAME_MAX + 128];
     const struct gt_progress *p = &s->t->progress;
-    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turn",
-             p->problem, p->problems, s->item->name, s->result->trials);
+    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trial%s, measuring the best in turn",
+             p->problem, p->problems, s->item->name, s->result->trials,
+             gt_text_plural((int64_t)s->result->trials));
     gt_progress_step(&s->t->progress, text);
 }
 
