@@ -27,6 +27,24 @@ is "tuned within a budget that is too small" $? 0
 has "which is said ahead, with the time that it takes" "$(head -n 1 "$TMPDIR/said")" \
     "1 problem to tune, about * s: their first trials and finals need more than 0.001 s"
 
+# ---- on a terminal ----
+
+if command -v script >/dev/null; then
+    unset COLUMNS
+    script -qec "stty cols 80; $GEMMTUNE tune --device 0 --db $TMPDIR/wide.db --templates $families \
+        --family plain --budget 1ms f32-nn-8x8x8,lda=1000,ldb=1000,ldc=1000,beta" \
+        "$TMPDIR/typescript" </dev/null >"$TMPDIR/raw" 2>&1
+    is "progress was shown on a terminal of 80 columns" \
+        "$(grep -c 'ldc=10\.\.\.  [0-9/]* trials*, ' "$TMPDIR/raw")" 1
+    is "no line of it was longer" \
+        "$(tr '\r' '\n' <"$TMPDIR/raw" | sed 's/\x1b\[[0-9;]*[A-Za-z]//g' | awk 'length($0) > 80')" ""
+    awk -v columns=80 -f "$GT_SRC/tests/screen.awk" "$TMPDIR/raw" >"$TMPDIR/screen"
+    is "and no copy is left" "$(grep -c 'trials*, [0-9.]*/s' "$TMPDIR/screen")" 0
+    is "the table begins at the left edge" "$(grep -c '^problem .* family ' "$TMPDIR/screen")" 1
+else
+    echo "ok - on a terminal # SKIP no script(1)"
+fi
+
 # ---- names ----
 
 tune --db "$db" --templates "$families" --family naive,hangs f32-nn-8x8x8
