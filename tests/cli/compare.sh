@@ -63,7 +63,7 @@ expect "a name that no device has: all that there are" 2 \
     compare gtx-1090 1080 --db x.db
 expect "rates that have no time" 0 '^f64-nn  *column .* 65 ' compare 260 1080
 expect "nothing tuned or published: the model's answer for usual problems" 0 \
-    '^f32-nn-4096x4096x4096  *[a-z]*, [a-z]*  *[0-9.]* *[0-9.]* ms  *[0-9.]* ms$' \
+    '^f32-nn-4096x4096x4096  *[a-z][a-z, ]*[0-9.]*  [0-9. ]* ms  [0-9. ]* ms$' \
     compare rtx-2080-ti rtx-4090
 printf '{"format": 1, "sizes": ["f64-nn-300x200x100"]}\n' >sizes.json
 expect "or for those of a file" 0 '^f64-nn-300x200x100,predicted,[a-z]*,,,,[a-z]*,' \
@@ -74,5 +74,5 @@ expect "a picture that cannot be written" 1 'no/where.svg' \
     compare 260 1080 --svg no/where.svg --quiet --db x.db
 expect "it is refused before a database is read" 1 'no/where.svg: No such file' \
     compare 260 1080 --svg no/where.svg --quiet --db no.db
-expect "nothing to draw" 1 'no figure to draw' compare h100 4090 --svg none.svg --db x.db
+expect "nothing to draw" 1 'no figure to draw' compare h100 4090 --svg none.svg --quiet --db x.db
 finish
