@@ -24,7 +24,7 @@ verdict "the first five" $?
 cut -d, -f2 "$work/out" | sed 1d >"$work/times"
 sort -g "$work/times" | cmp -s - "$work/times"
 verdict "fastest first" $?
-expect "predict without a problem" 2 'something is missing' predict --device-file "$card"
+expect "predict without a problem" 2 'PROBLEM is missing' predict --device-file "$card"
 expect "predict without a device" 4 'no device' predict "$p"
 expect "predict: a bad problem" 3 'xyz' predict xyz --device-file "$card"
 expect "predict: an unknown family" 2 "did you mean 'tile'" predict "$p" --family tilee --device-file "$card"

@@ -182,7 +182,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = option != NULL
                    ? gt_die(GT_EXIT_USAGE, "predict: --%s takes no problems", option)
                    : gt_die(GT_EXIT_USAGE,
-                            "predict: something is missing; usage: gemmtune predict %s",
+                            "predict: PROBLEM is missing; usage: gemmtune predict %s",
                             cmd->operands);
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
