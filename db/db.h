@@ -220,7 +220,7 @@ struct gt_export_report {
 
 /* Writes tuned results as text that people can review: one JSON document (devices, records
  * sorted by device, problem and rank, each kernel once). `device_key` NULL: all. The file
- * appears whole: temporary file, fsync, rename. Path "-" writes to stdout. */
+ * appears whole (core/new_file.h). Path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
                        const char *device_key, const char *path, struct gt_err *err);
 /* Reads such a document. Its rows become unverified, with the file's name as provenance.
