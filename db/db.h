@@ -31,9 +31,22 @@ enum gt_db_mode {
  * newer than this program. A gemmtune database holds our own tables and nothing else. */
 gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
                      struct gt_err *err);
+/* What keeps a reader out, and is mended by any writer. */
+enum gt_db_flaw {
+    GT_DB_SOUND,
+    GT_DB_UNFINISHED, /* a process died while writing it */
+    GT_DB_OLDER,      /* an older gemmtune made it */
+};
+/* Opens to read. A file with such a flaw is opened for writing first, if it may be written;
+ * *flaw is then what was mended, else GT_DB_SOUND. */
+gt_status gt_db_open_mended(struct gt_db **out, enum gt_db_flaw *flaw, const char *path,
+                            struct gt_err *err);
 /* Also ends the run that this handle began: another run may claim the trials that it left
  * "running". NULL is fine. */
 void gt_db_close(struct gt_db *db);
+/* Closes a database in which nothing came about: a file that this handle has made, and that
+ * still has no row, is removed. NULL is fine. */
+void gt_db_close_unused(struct gt_db *db);
 const char *gt_db_path(const struct gt_db *db);
 /* The path of the database when none is given: $GEMMTUNE_DB, else
  * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
@@ -220,7 +233,7 @@ struct gt_export_report {
 
 /* Writes tuned results as text that people can review: one JSON document (devices, records
  * sorted by device, problem and rank, each kernel once). `device_key` NULL: all. The file
- * appears whole: temporary file, fsync, rename. Path "-" writes to stdout. */
+ * appears whole (core/new_file.h). Path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
                        const char *device_key, const char *path, struct gt_err *err);
 /* Reads such a document. Its rows become unverified, with the file's name as provenance.

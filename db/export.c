@@ -7,15 +7,13 @@
 #include "db/internal.h"
 
 #include "core/json.h"
+#include "core/new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- rows as text ---------------------------------------------------------- */
 
@@ -221,77 +219,22 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
 
 /* ---- the file -------------------------------------------------------------- */
 
-static gt_status fail_io(const char *path, struct gt_err *err) {
-    return gt_fail(err, GEMMTUNE_EIO, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-/* Writes to standard output, a pipe or a device, which a rename cannot replace. */
-static gt_status write_stream(struct gt_export_report *report, FILE *out, const char *path,
-                              struct gt_db *db, const char *device_key,
-                              struct gt_err *err) {
-    if (out == NULL)
-        return fail_io(path, err);
-    const gt_status status = print_document(report, out, db, device_key, err);
-    if (status == GEMMTUNE_OK && (fflush(out) != 0 || ferror(out)))
-        return fail_io(path, err);
-    return status;
-}
-
-/* Makes the new name survive a power cut. Some file systems cannot do this; the error is
- * ignored. */
-static void sync_folder(const char *path) {
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    const int len = slash != NULL ? (int)(slash - path) + 1 : 1;
-    (void)snprintf(folder, sizeof folder, "%.*s", len, slash != NULL ? path : ".");
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
-}
-
-static FILE *create(const char *path) {
-    (void)unlink(path); /* left by an earlier process with our pid */
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (out == NULL && fd >= 0)
-        (void)close(fd);
-    return out;
-}
-
-static gt_status write_file(struct gt_export_report *report, const char *path,
-                            struct gt_db *db, const char *device_key, struct gt_err *err) {
-    char temporary[4096];
-    const int len =
-        snprintf(temporary, sizeof temporary, "%s.tmp-%ld", path, (long)getpid());
-    if (len < 0 || (size_t)len >= sizeof temporary)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: path is too long", path);
-    FILE *out = create(temporary);
-    gt_status status = write_stream(report, out, path, db, device_key, err);
-    if (status == GEMMTUNE_OK && fsync(fileno(out)) != 0)
-        status = fail_io(path, err);
-    if (out != NULL && fclose(out) != 0 && status == GEMMTUNE_OK)
-        status = fail_io(path, err);
-    if (status == GEMMTUNE_OK && rename(temporary, path) != 0)
-        status = fail_io(path, err);
-    if (status == GEMMTUNE_OK)
-        sync_folder(path);
-    else
-        (void)unlink(temporary);
-    return status;
+static gt_status write_stdout(struct gt_export_report *report, struct gt_db *db,
+                              const char *device_key, struct gt_err *err) {
+    const gt_status status = print_document(report, stdout, db, device_key, err);
+    return status == GEMMTUNE_OK && (fflush(stdout) != 0 || ferror(stdout))
+               ? gt_fail(err, GEMMTUNE_EIO, "standard output: %s", strerror(errno))
+               : status;
 }
 
 gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
                        const char *device_key, const char *path, struct gt_err *err) {
-    struct stat st;
+    struct gt_new_text text;
     if (strcmp(path, "-") == 0)
-        return write_stream(report, stdout, "standard output", db, device_key, err);
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode))
-        return write_file(report, path, db, device_key, err);
-    FILE *out = fopen(path, "we");
-    const gt_status status = write_stream(report, out, path, db, device_key, err);
-    if (out != NULL)
-        (void)fclose(out);
-    return status;
+        return write_stdout(report, db, device_key, err);
+    gt_status status = gt_new_text_begin(&text, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = print_document(report, text.out, db, device_key, err);
+    return gt_new_text_end(&text, status, err);
 }

@@ -75,6 +75,7 @@ struct gt_db {
     sqlite3 *conn;
     char *path; /* as the caller gave it */
     enum gt_db_mode mode;
+    bool made;         /* there was no file */
     int64_t budget;    /* steps that one statement may take; 0: any number */
     int64_t spent;     /* steps that the present statement has taken */
     double busy_since; /* gt_seconds when the wait for other processes began */
@@ -100,6 +101,12 @@ gt_status gt_sql_run(struct gt_db *db, struct gt_err *err, const char *sql,
  * the column is NULL. `found` may be NULL. */
 gt_status gt_sql_int(int64_t *out, bool *found, struct gt_db *db, struct gt_err *err,
                      const char *sql, const char *types, ...);
+
+/* ---- open.c ---- */
+
+/* gt_db_open, and what a writer would mend when it fails. */
+gt_status gt_db_open_flawed(struct gt_db **out, enum gt_db_flaw *flaw, const char *path,
+                            enum gt_db_mode mode, struct gt_err *err);
 
 /* ---- state.c ---- */
 

@@ -222,6 +222,21 @@ static gt_status read_header(const struct gt_db *db, struct gt_err *err) {
     return status;
 }
 
+/* SQLite takes a write-ahead log that lies beside the file for the file's own, whatever the
+ * header says: it would make a "-shm" to read it, and may change the file by it. */
+static gt_status check_log(const struct gt_db *db, struct gt_err *err) {
+    char *log = sqlite3_mprintf("%s-wal", gt_db_real_path(db));
+    gt_status status =
+        log != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    if (status == GEMMTUNE_OK && access(log, F_OK) == 0)
+        status = gt_fail(err, GEMMTUNE_EDB,
+                         "%s: beside it lies %s, a write-ahead log, which gemmtune never "
+                         "makes: move it away",
+                         db->path, log);
+    sqlite3_free(log);
+    return status;
+}
+
 /* ---- ready to read, ready to write ----------------------------------------- */
 
 /* SQLite calls it after this many steps of its machine. A result other than 0 stops the
@@ -285,6 +300,7 @@ static gt_status ready_to_write(struct gt_db *db, struct gt_err *err) {
 }
 
 static gt_status open_all(struct gt_db *db, struct gt_err *err) {
+    db->made = access(db->path, F_OK) != 0;
     gt_status status = check_file(db->path, db->mode, err);
     if (status == GEMMTUNE_OK)
         status = connect_to(db, err);
@@ -293,14 +309,27 @@ static gt_status open_all(struct gt_db *db, struct gt_err *err) {
     set_defensive(db);
     status = read_header(db, err);
     if (status == GEMMTUNE_OK)
+        status = check_log(db, err);
+    if (status == GEMMTUNE_OK)
         status = db->mode == GT_DB_READ ? ready_to_read(db, err) : ready_to_write(db, err);
     return status == GEMMTUNE_OK ? gt_db_check_schema(db, gt_migrations, err) : status;
 }
 
-gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
-                     struct gt_err *err) {
+/* What a writer would mend, of a file that could not be opened. */
+static enum gt_db_flaw flaw_of(const struct gt_db *db, gt_status status) {
+    const int code = db->conn != NULL ? sqlite3_extended_errcode(db->conn) : SQLITE_OK;
+    return status == GEMMTUNE_ESCHEMA ? GT_DB_OLDER
+           : status == GEMMTUNE_EIO &&
+                   (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
+               ? GT_DB_UNFINISHED
+               : GT_DB_SOUND;
+}
+
+gt_status gt_db_open_flawed(struct gt_db **out, enum gt_db_flaw *flaw, const char *path,
+                            enum gt_db_mode mode, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *out = NULL;
+    *flaw = GT_DB_SOUND;
     struct gt_db *db = calloc(1, sizeof *db);
     if (db == NULL || (db->path = strdup(path)) == NULL) {
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
@@ -308,6 +337,7 @@ gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
     }
     db->mode = mode;
     status = open_all(db, err);
+    *flaw = flaw_of(db, status);
     if (status == GEMMTUNE_OK) {
         *out = db;
         db = NULL;
@@ -315,6 +345,12 @@ gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
 done:
     gt_db_close(db);
     return status;
+}
+
+gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
+                     struct gt_err *err) {
+    enum gt_db_flaw unread;
+    return gt_db_open_flawed(out, &unread, path, mode, err);
 }
 
 void gt_db_close(struct gt_db *db) {

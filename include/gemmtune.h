@@ -555,8 +555,8 @@ typedef struct gemmtune_host_report {
     double compute_seconds;   /* while a product ran */
     double copy_seconds;      /* while a copy ran */
     double exposed_seconds;   /* while a copy and no product ran */
-    double bound_seconds;     /* a lower bound: the products, or one copy of each matrix */
-    double forecast_seconds;  /* as planned */
+    double bound_seconds;     /* forecast: only the products, or one copy of each matrix */
+    double forecast_seconds;  /* as planned, at the rates that were measured before */
     double link_in, link_out; /* measured bytes per second, one way at a time */
     int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */

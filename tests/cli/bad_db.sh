@@ -64,6 +64,57 @@ sqlite3 -batch "$work/bits.db" "UPDATE record SET rank = rank + 1 WHERE id = 1"
 try doctor --db "$work/bits.db"
 grep -q 'checksums *bad' "$work/out" && [ "$code" -eq 6 ]
 verdict "doctor fails over a row that is skipped" $?
+grep -q 'advice *note *"gemmtune merge .*bits.db --db NEW.db" takes' "$work/out"
+verdict "and says what helps" $?
+try merge "$work/bits.db" --db "$work/saved.db"
+[ "$code" -eq 0 ] && "$GEMMTUNE" doctor --db "$work/saved.db" >"$work/out" && ! grep -q ' bad ' "$work/out"
+verdict "which helps" $?
+
+# ---- failures leave no database, and readers nothing beside one ----
+printf '{' >"$work/half.json"
+for c in "import $work/half.json" "import $work/nowhere.json" "merge $work/nowhere.db" "merge $work/half.json" \
+    "merge $work/cut.db"; do
+    # shellcheck disable=SC2086
+    try $c --db "$work/fresh.db"
+    [ "$code" -ne 0 ] && [ ! -e "$work/fresh.db" ] && [ ! -e "$work/fresh.db-journal" ]
+    verdict "a failed $(basename "${c%% *}") of $(basename "${c#* }") leaves no database" $?
+done
+expect "a second file that is not there" 3 'nowhere.json' \
+    import "$work/none.json" "${GT_SRC:-.}/db/tuned/nvidia-h200.json" "$work/nowhere.json" --db "$work/fresh.db"
+[ "$(sqlite3 -batch "$work/fresh.db" 'SELECT count(*) > 0 FROM record')" = 1 ]
+verdict "the first ones stay" $?
+cp "$work/good.db" "$work/kept.db"
+expect "a failed import into an empty database" 3 'half.json' import "$work/half.json" --db "$work/kept.db"
+cmp -s "$work/good.db" "$work/kept.db"
+verdict "which stays as it was" $?
+
+for log in "" "$(head -c 4152 /dev/zero | tr '\0' 'x')"; do
+    cp "$work/good.db" "$work/wal.db"
+    printf '%s' "$log" >"$work/wal.db-wal"
+    refused "a stray log of ${#log} bytes" 'wal.db-wal, a write-ahead log, which gemmtune never makes' \
+        "$work/wal.db"
+    expect "a stray log of ${#log} bytes: written" 6 'wal.db-wal' import "$work/none.json" --db "$work/wal.db"
+    [ ! -e "$work/wal.db-shm" ] && [ "$(wc -c <"$work/wal.db-wal")" -eq ${#log} ]
+    verdict "a stray log of ${#log} bytes: nothing is written beside the database" $?
+done
+
+# ---- a database that another process holds: one wait, of the length that is said ----
+# The shell of SQLite holds its lock until its input ends.
+mkfifo "$work/words"
+sqlite3 -batch "$work/good.db" <"$work/words" >/dev/null 2>&1 &
+exec 9>"$work/words"
+printf 'BEGIN EXCLUSIVE;\n' >&9
+for _ in $(seq 200); do
+    sqlite3 -batch "$work/good.db" 'SELECT count(*) FROM record' >/dev/null 2>&1 || break
+    sleep 0.05
+done
+began=$(date +%s%N)
+expect "held by another process" 6 'another process has held it for 10 seconds' list --db "$work/good.db"
+took=$((($(date +%s%N) - began) / 1000000))
+[ "$took" -ge 10000 ] && [ "$took" -lt 19000 ]
+verdict "is waited for once" $?
+exec 9>&-
+wait
 expect "written in a folder that is not there" 6 'there is no folder' import "$work/none.json" \
     --db "$work/no/such/x.db"
 [ ! -e "$work/no" ]

@@ -152,7 +152,7 @@ verdict "and that is what is there" $?
 try export - --db "$work/one.db"
 cmp -s "$work/out" "$work/one.json"
 verdict "standard output gets nothing but the text" $?
-expect "an export with nowhere to go" 1 'where.json' export "$work/no/where.json" --db "$work/t.db"
+expect "an export with nowhere to go" 1 'where.json' export "$work/no/where.json" --db "$work/one.db"
 expect "a point that is none" 2 'is not NAME=integer' space tile --why TILE
 expect "a parameter that is none" 2 'has no parameter BM' space tile --why BM=8
 expect "--why outside the domain" 0 'REFUSES domain  TILE_WIDTH=64' space tile --why TILE_WIDTH=64

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # stream.sh - gemmtune stream: products of matrices in host memory and in .npy files, what it
-# prints, and what it says to bad input and to Ctrl-C.
+# prints, what it says to bad input, and what it leaves when it is stopped or killed.
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 case $GEMMTUNE in /*) ;; *) GEMMTUNE=$PWD/$GEMMTUNE ;; esac
 cd "$work" || exit 1
@@ -47,6 +47,8 @@ stream() {
 stream "for people" 0 '^checked    correct; the largest error is 0\.[0-9]* of its bound$' \
     f32-nn-96x80x64 --cut 32x32x32 --timeline lanes.svg
 grep -q '^tiles      9 of C, 32 x 32, slabs of 32; ' out; verdict "its tiles" $?
+grep -q '^time       .*; forecast [^(]* ([0-9.]* [a-z]*s if all copies and products overlapped); ' out
+verdict "its forecast" $?
 grep -q '^copied     .* out; the link has .*/s in, .*/s out$' out; verdict "its copies" $?
 grep -q '^products   .* % of the time; copies that no product hides .* %$' out
 verdict "its shares" $?
@@ -87,7 +89,29 @@ is_full c.npy 2560 ' 00 00 c0 42'; verdict "64 x 40 elements of 96" $?
 verdict "a header that NumPy reads" $?
 stream "a C that is there" 0 '^checked    correct' \
     f32-nn-64x40x48,beta --a a.npy --b b.npy --c c.npy
-is_full c.npy 2560 ' 00 00 10 43'; verdict "96 and half of 96" $?
+is_full c.npy 2560 ' 00 00 40 43'; verdict "96 and 96" $?
+stream "alpha and beta" 0 '^problem    f32-nn-64x40x48,beta$' \
+    f32-nn-64x40x48 --a a.npy --b b.npy --c c.npy --alpha -2 --beta=0.5
+is_full c.npy 2560 ' 00 00 c0 c2'; verdict "half of 192 less 192" $?
+stream "a beta of 0 does not read C" 0 '^problem    f32-nn-64x40x48$' \
+    f32-nn-64x40x48,beta --a a.npy --b b.npy --c new_c.npy --beta 0
+is_full new_c.npy 2560 ' 00 00 c0 42'; verdict "96" $?
+stream "factors of integers" 0 '"checked": "correct"' i32-nn-40x50x60 --alpha -3 --beta 7 --json
+stream "a factor that is no integer" 2 "^*--alpha 0.5: it is of type i32" \
+    i32-nn-8x8x8 --alpha 0.5
+stream "a factor that f32 has not" 2 "^*--beta 1e+60: it is of type f32" f32-nn-8x8x8 --beta 1e60
+stream "a factor that is no number" 2 "--beta needs a number such as 2, -0.5 or 1e-3, not 'nan'" \
+    f32-nn-8x8x8 --beta nan
+expect "no problem, but files" 0 '^problem    f32-nn-64x40x48$' \
+    stream --quiet --device 0 --a a.npy --b b.npy
+stream "no problem and one file" 2 'stream: name a problem, or give both --a and --b' --a a.npy
+stream "files without a product" 3 \
+    'a.npy is f32, 64 x 48, and a.npy is f32, 64 x 48: they have no product' --a a.npy --b a.npy
+chmod 600 c.npy
+ln -s c.npy c_link.npy
+stream "a C behind a link" 0 '^checked    correct' f32-nn-64x40x48 --a a.npy --b b.npy --c c_link.npy
+[ -L c_link.npy ] && is_full c.npy 2560 ' 00 00 c0 42' && [ "$(stat -c %a c.npy)" = 600 ]
+verdict "is written, and keeps its permissions" $?
 if [ "$(id -u)" -ne 0 ]; then
     chmod a-w c.npy
     stream "read-only" 3 'c.npy: Permission denied' f32-nn-64x40x48 --c c.npy
@@ -182,21 +206,65 @@ ln -s later.svg link.svg
 stream "a timeline behind a link" 0 '^checked    correct' f32-nn-8x8x8 --timeline link.svg
 grep -q '^</svg>$' later.svg; verdict "is written" $?
 
-# ---- Ctrl-C ----
-# The first element of C shows that the first tile is complete; thousands are left.
-"$GEMMTUNE" stream f32-nn-3000x3000x64 --device 0 --quiet --cut 48x48x64 --c big_c.npy >out 2>err &
-running=$!
-for _ in $(seq 600); do
-    [ ! -s big_c.npy ] || [ "$(od -An -tx1 -j128 -N4 big_c.npy)" = ' 00 00 00 00' ] || break
-    sleep 0.05
+# ---- C appears whole or not at all ----
+# Nothing but C, and no part of it.
+gone() {
+    [ ! -e big_c.npy ] && [ ! -e big_c.npy.gemmtune-part ]
+}
+
+# start ARG...: a product that takes long, to big_c.npy, under way: the first element of C shows
+# that the first tile is complete; thousands are left. Its number is in $running.
+start() {
+    "$GEMMTUNE" stream f32-nn-3000x3000x64 --device 0 --quiet --cut 48x48x64 --c big_c.npy "$@" \
+        >out 2>err &
+    running=$!
+    for _ in $(seq 600); do
+        [ ! -s big_c.npy.gemmtune-part ] ||
+            [ "$(od -An -tx1 -j128 -N4 big_c.npy.gemmtune-part)" = ' 00 00 00 00' ] || break
+        sleep 0.05
+    done
+}
+
+# ended NAME CODE: the product that was started ends so, with one sentence
+ended() {
+    wait "$running"
+    code=$?
+    [ "$code" -eq "$2" ] && [ "$(wc -l <err)" -eq 1 ]; verdict "$1: exit status" $?
+}
+
+for name in INT TERM HUP; do
+    start
+    kill -"$name" "$running"
+    ended "SIG$name" 1
+    grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete; big_c.npy is as it was$' err
+    verdict "SIG$name: how many tiles were complete" $?
+    gone; verdict "SIG$name: nothing is left" $?
 done
-kill -INT "$running"
-wait "$running"
-code=$?
-[ "$code" -eq 1 ]; verdict "Ctrl-C: exit status" $?
-[ "$(wc -l <err)" -eq 1 ] && grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete$' err
-verdict "Ctrl-C: how many tiles are complete" $?
-[ -e big_c.npy ]; verdict "Ctrl-C: what is complete stays" $?
+
+start
+stream "two products into one file" 3 'big_c.npy: another process is writing it' \
+    f32-nn-3000x3000x64 --c big_c.npy
+kill -KILL "$running"
+wait "$running" 2>/dev/null
+[ ! -e big_c.npy ] && [ -e big_c.npy.gemmtune-part ]; verdict "SIGKILL leaves a part that is called so" $?
+try stream --quiet --device 0 f32-nn-64x40x48 --a a.npy --b b.npy --c big_c.npy
+[ "$code" -eq 0 ] && [ "$(wc -l <err)" -eq 1 ] &&
+    grep -q 'big_c.npy.gemmtune-part was left by a process that was killed: removed$' err
+verdict "the next one says so" $?
+is_full big_c.npy 2560 ' 00 00 c0 42' && [ ! -e big_c.npy.gemmtune-part ]
+verdict "and takes its place" $?
+rm big_c.npy
+
+npy whole_a.npy '<f4' False '(3000, 64)' 192000 "$one"
+for name in big_a.npy big_c.npy.gemmtune-part; do
+    cp whole_a.npy big_a.npy
+    start --a big_a.npy
+    truncate -s 4096 "$name"
+    ended "cut while it is mapped, $name" 3
+    grep -q "^gemmtune: ${name%.gemmtune-part} was cut short while it was in use$" err
+    verdict "cut while it is mapped, $name: said" $?
+    gone; verdict "cut while it is mapped, $name: nothing is left" $?
+done
 
 # ---- two devices ----
 if [ -z "${POCL_DEVICES:-}" ] && grep -q PoCL listed && ! grep -q cuda listed; then

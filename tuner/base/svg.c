@@ -3,7 +3,6 @@
 #include "tuner/base/svg.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,38 +15,25 @@ const char *gt_svg_colour(size_t index) {
     return colours[index % COLOURS];
 }
 
-/* Makes a file and removes it again; returns 0 or an errno. A link to a file that is not
- * there yet is taken to be right. */
-static int try_new_file(const char *path) {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno == EEXIST ? 0 : errno;
-    (void)close(fd);
-    (void)unlink(path);
-    return 0;
-}
-
-/* Returns 0 or an errno. The file is not opened, since it may be a pipe that somebody
- * reads. */
-static int try_old_file(const char *path, const struct stat *about) {
-    if (S_ISDIR(about->st_mode))
-        return EISDIR;
-    return access(path, W_OK) == 0 ? 0 : errno;
-}
-
+/* The file is not opened when it is a pipe that somebody may read. */
 gt_status gt_svg_ask(const char *path, struct gt_err *err) {
     struct stat about;
-    const int error =
-        stat(path, &about) == 0 ? try_old_file(path, &about) : try_new_file(path);
-    return error == 0 ? GEMMTUNE_OK
-                      : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(error));
+    struct gt_new_file file;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return access(path, W_OK) == 0
+                   ? GEMMTUNE_OK
+                   : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
+    const gt_status status = gt_new_file_begin(&file, path, err);
+    gt_new_file_drop(&file);
+    return status;
 }
 
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
                        struct gt_err *err) {
-    *out = (struct gt_svg){.out = fopen(path, "w"), .path = path};
-    if (out->out == NULL)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
+    const gt_status status = gt_new_text_begin(&out->text, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    out->out = out->text.out;
     fprintf(out->out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
             "font-family=\"sans-serif\" font-size=\"12\">\n"
@@ -58,10 +44,7 @@ gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int heig
 
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err) {
     fputs("</svg>\n", s->out);
-    const bool bad = ferror(s->out) != 0;
-    if (fclose(s->out) != 0 || bad)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", s->path, strerror(errno));
-    return GEMMTUNE_OK;
+    return gt_new_text_end(&s->text, GEMMTUNE_OK, err);
 }
 
 void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor,

@@ -6,15 +6,15 @@
 #ifndef GT_TUNER_BASE_SVG_H
 #define GT_TUNER_BASE_SVG_H
 
-#include "core/status.h"
+#include "core/new_file.h"
 
 #include <stddef.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 struct gt_svg {
-    FILE *out;
-    const char *path; /* owned by the caller */
+    FILE *out; /* of `text` */
+    struct gt_new_text text;
 };
 
 struct gt_svg_spot {
@@ -37,8 +37,8 @@ const char *gt_svg_colour(size_t index);
  * there. EIO. */
 gt_status gt_svg_ask(const char *path, struct gt_err *err);
 
-/* EIO when the file cannot be opened. gt_svg_end ends the picture and reports earlier write
- * errors. */
+/* The file appears whole, at gt_svg_end, which reports earlier write errors as well. EIO.
+ */
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);

@@ -33,6 +33,7 @@ enum gt_option_kind {
     GT_OPT_INT,     /* int64_t, bounded by low..high */
     GT_OPT_SECONDS, /* double above 0: "90s" "5m" "1h" "250ms" "90" */
     GT_OPT_NUMBER,  /* double above 0: "8873" "0.5" "4e10" */
+    GT_OPT_REAL,    /* double: "2" "-0.5" "1e-3" */
     GT_OPT_BYTES,   /* double above 0: "8GiB" "500MB" "4096" */
 };
 

@@ -86,28 +86,17 @@ static int database_path(const char **path, char buf[PATH_SIZE]) {
     return -1;
 }
 
-/* Tries to repair the file: opening it for writing rolls back the work of a dead process,
- * and updates a file of an older gemmtune. True when that was the trouble and it worked. */
-static bool mend(const char *path, gt_status status) {
-    struct gt_db *db = NULL;
-    struct gt_err unread;
-    const bool may_help = status == GEMMTUNE_EIO || status == GEMMTUNE_ESCHEMA;
-    if (!may_help || access(path, R_OK | W_OK) != 0)
-        return false;
-    const gt_status mended = gt_db_open(&db, path, GT_DB_WRITE, &unread);
-    gt_db_close(db);
-    return mended == GEMMTUNE_OK;
-}
-
 static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode) {
     struct gt_err err = {""};
-    gt_status status = gt_db_open(out, path, mode, &err);
-    if (mode == GT_DB_READ && mend(path, status)) {
+    enum gt_db_flaw mended = GT_DB_SOUND;
+    const gt_status status = mode == GT_DB_READ
+                                 ? gt_db_open_mended(out, &mended, path, &err)
+                                 : gt_db_open(out, path, mode, &err);
+    if (mended != GT_DB_SOUND)
         gt_talk("%s: %s", path,
-                status == GEMMTUNE_EIO ? "a process died while writing it; repaired"
-                                       : "an older gemmtune made it; brought up to date");
-        status = gt_db_open(out, path, mode, &err);
-    }
+                mended == GT_DB_UNFINISHED
+                    ? "a process died while writing it; repaired"
+                    : "an older gemmtune made it; brought up to date");
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_DATABASE, "%s", err.line);
 }
 

@@ -135,6 +135,11 @@ static int find_database(struct report *r, const char *path,
         find(r, db != NULL && status == GEMMTUNE_EDB ? "pages" : "database", "bad", "%s",
              err.line);
     }
+    if (bad > 0 || (db != NULL && status == GEMMTUNE_EDB))
+        find(r, "advice", "note",
+             "\"gemmtune merge %s --db NEW.db\" takes what can be read into a new file; if "
+             "that fails, only a copy from before helps",
+             path);
     gt_db_close(db);
     return status == GEMMTUNE_OK && bad == 0 ? GT_EXIT_OK : GT_EXIT_DATABASE;
 }

@@ -75,7 +75,10 @@ static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn tak
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 done:
     gt_table_destroy(t);
-    gt_db_close(db);
+    if (code == GT_EXIT_OK)
+        gt_db_close(db);
+    else
+        gt_db_close_unused(db);
     return code;
 }
 

@@ -197,11 +197,26 @@ static bool store_number(char want[WANT_MAX], void *target, const struct gt_opti
     return true;
 }
 
+/* strtod rounds correctly; the form is checked first, since strtod reads "inf" and "0x". */
+static bool store_real(char want[WANT_MAX], void *target, const struct gt_option *o,
+                       char *text) {
+    double rough = 0;
+    const char *digits = text + (*text == '-' || *text == '+');
+    const size_t len = read_decimal(&rough, digits);
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "a number such as 2, -0.5 or 1e-3");
+    if (len == 0 || !read_power(&rough, digits + len))
+        return false;
+    *(double *)target = strtod(text, NULL);
+    return true;
+}
+
 static const store_fn stores[] = {
     [GT_OPT_FLAG] = store_flag,     [GT_OPT_TEXT] = store_text,
     [GT_OPT_LIST] = store_list,     [GT_OPT_NAMES] = store_names,
     [GT_OPT_INT] = store_int,       [GT_OPT_SECONDS] = store_seconds,
-    [GT_OPT_NUMBER] = store_number, [GT_OPT_BYTES] = store_bytes,
+    [GT_OPT_NUMBER] = store_number, [GT_OPT_REAL] = store_real,
+    [GT_OPT_BYTES] = store_bytes,
 };
 
 /* ---- help ---- */

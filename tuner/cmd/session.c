@@ -46,10 +46,17 @@ static void handle(int number, void (*handler)(int)) {
     (void)sigaction(number, &a, NULL);
 }
 
+static bool is_ignored(int number) {
+    struct sigaction a;
+    return sigaction(number, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+}
+
 void gt_session_catch(void) {
     const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         handle(signals[i], stop_or_end);
+    if (!is_ignored(SIGHUP)) /* as under nohup(1) */
+        handle(SIGHUP, stop_or_end);
 }
 
 void gt_session_obey(void) {

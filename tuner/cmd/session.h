@@ -75,8 +75,9 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
 /* Whether it is the device or the compiler that is missing. */
 bool gt_session_lost(gt_status status);
 
-/* Set by SIGINT, SIGTERM and SIGUSR1 once gt_session_catch was called. The same signal ends
- * the program at once when it comes again more than a second later. */
+/* Set by SIGINT, SIGTERM, SIGUSR1 and SIGHUP (a terminal that closes, unless it is ignored)
+ * once gt_session_catch was called. The same signal ends the program at once when it comes
+ * again more than a second later. */
 extern volatile int gt_session_stop;
 void gt_session_catch(void);
 /* In a process that another one of ours stops: SIGTERM sets it, however often it comes. */

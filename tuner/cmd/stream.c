@@ -5,6 +5,7 @@
  */
 #include "tuner/stream/stream.h"
 
+#include "core/element.h"
 #include "runtime/driver.h"
 #include "tuner/base/choose.h"
 #include "tuner/base/table.h"
@@ -14,6 +15,7 @@
 #include "tuner/cmd/session.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 struct values {
     struct gt_texts devices, against;
     const char *db, *cut, *order, *a, *b, *c, *timeline;
-    double memory;
+    double memory, alpha, beta; /* beta: NAN when it is not given */
     int64_t rounds, threads, seed;
     bool pageable, quiet;
     struct gt_format format;
@@ -42,7 +44,12 @@ static const struct gt_option options[] = {
      "A is a .npy file (default: random numbers)", 0, 0},
     {"b", 0, GT_OPT_TEXT, offsetof(struct values, b), "FILE", "B is a .npy file", 0, 0},
     {"c", 0, GT_OPT_TEXT, offsetof(struct values, c), "FILE",
-     "C goes to a .npy file, which is made if it is not there", 0, 0},
+     "C goes to a .npy file, whole and checked or not at all; with a beta it is read first",
+     0, 0},
+    {"alpha", 0, GT_OPT_REAL, offsetof(struct values, alpha), "X",
+     "C = X A B + beta C (default 1)", 0, 0},
+    {"beta", 0, GT_OPT_REAL, offsetof(struct values, beta), "X",
+     "C = alpha A B + X C (default 0; 1 for a problem with \",beta\")", 0, 0},
     {"against", 0, GT_OPT_NAMES, offsetof(struct values, against), "NAMES",
      "compare with the product of matrices on the device (resident) or with cublasxt", 0,
      0},
@@ -107,6 +114,28 @@ static bool is_packed(const gemmtune_problem *p, int operand) {
     return ld[operand] == gt_shape_least_ld(shape[operand]);
 }
 
+/* Whether the type has a number; a float may round it. */
+static bool has_number(gemmtune_dtype type, double number) {
+    if (!gt_type_is_float(type))
+        return number >= INT32_MIN && number <= INT32_MAX && number == floor(number);
+    const union gt_value value = gt_value_of(type, number);
+    return isfinite(gt_element_get(&value, type));
+}
+
+static int read_factors(struct gt_stream_setup *setup, const struct values *v) {
+    const gemmtune_dtype type = setup->p.type_acc;
+    setup->alpha = v->alpha;
+    setup->beta = !isnan(v->beta) ? v->beta : setup->p.reads_c ? 1 : 0;
+    for (int i = 0; i < 2; i++)
+        if (!has_number(type, i == 0 ? setup->alpha : setup->beta))
+            return gt_die(GT_EXIT_USAGE,
+                          "--%s %g: it is of type %s, which has no such number",
+                          i == 0 ? "alpha" : "beta", i == 0 ? setup->alpha : setup->beta,
+                          gt_type_name(type));
+    setup->p.reads_c = setup->beta != 0;
+    return -1;
+}
+
 static int check_files(const struct gt_stream_setup *setup) {
     for (int i = 0; i < 3; i++)
         if (setup->path[i] != NULL && !is_packed(&setup->p, i))
@@ -124,6 +153,8 @@ static int check_files(const struct gt_stream_setup *setup) {
 static int read_setup(struct gt_stream_setup *setup, const struct values *v,
                       const char *problem) {
     int code = gt_common_product(&setup->p, problem);
+    if (code < 0)
+        code = read_factors(setup, v);
     if (code < 0)
         code = read_cut(setup->tile, v->cut);
     if (code < 0)
@@ -280,7 +311,9 @@ static void print_people(const struct answer *a) {
     gt_wrap_print(stdout, 11, "copied     %s in, %s out; the link has %s/s in, %s/s out",
                   gt_show_bytes(b[0], r->bytes_in), gt_show_bytes(b[1], r->bytes_out),
                   gt_show_bytes(b[2], r->link_in), gt_show_bytes(b[3], r->link_out));
-    gt_wrap_print(stdout, 11, "time       %s; planned %s, not less than %s; %s to prepare",
+    gt_wrap_print(stdout, 11,
+                  "time       %s; forecast %s (%s if all copies and products overlapped); "
+                  "%s to prepare",
                   gt_show_ns(b[0], r->seconds * 1e9),
                   gt_show_ns(b[1], r->forecast_seconds * 1e9),
                   gt_show_ns(b[2], r->bound_seconds * 1e9),
@@ -397,19 +430,50 @@ static int stream(struct answer *a, struct gt_stream_setup *setup, const struct 
     else
         print_people(a);
     const int code = draw(a, v->timeline);
-    return code >= 0 ? code : a->s.correct ? GT_EXIT_OK : GT_EXIT_VERIFY;
+    if (code >= 0 || a->s.correct)
+        return code >= 0 ? code : GT_EXIT_OK;
+    return gt_die(GT_EXIT_VERIFY, "the product is wrong: %.200s%s%.200s%s", a->s.wrong,
+                  v->c != NULL ? "; " : "", v->c != NULL ? v->c : "",
+                  v->c != NULL ? " is as it was" : "");
+}
+
+/* The name of the product of two files: row by row, in the type that they hold. */
+static int name_files(char name[GT_PROBLEM_NAME_MAX], const struct values *v) {
+    gemmtune_dtype a, b;
+    struct gt_shape of_a, of_b;
+    struct gt_err err = {""};
+    if (v->a == NULL || v->b == NULL)
+        return gt_die(GT_EXIT_USAGE,
+                      "stream: name a problem, or give both --a and --b, which say it");
+    gt_status status = gt_npy_look(&a, &of_a, v->a, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_npy_look(&b, &of_b, v->b, &err);
+    if (status != GEMMTUNE_OK)
+        return gt_die(status == GEMMTUNE_ENOMEM ? GT_EXIT_FAILURE : GT_EXIT_INPUT, "%s",
+                      err.line);
+    if (a != b || of_a.cols != of_b.rows)
+        return gt_die(GT_EXIT_INPUT,
+                      "%.200s is %s, %" PRId64 " x %" PRId64 ", and %.200s is %s, %" PRId64
+                      " x %" PRId64 ": they have no product",
+                      v->a, gt_type_name(a), of_a.rows, of_a.cols, v->b, gt_type_name(b),
+                      of_b.rows, of_b.cols);
+    (void)snprintf(name, GT_PROBLEM_NAME_MAX, "%s-nn-%" PRId64 "x%" PRId64 "x%" PRId64,
+                   gt_type_name(a), of_a.rows, of_b.cols, of_a.cols);
+    return -1;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.seed = 1};
+    struct values v = {.seed = 1, .alpha = 1, .beta = NAN};
     struct gt_stream_setup setup = {.rounds = 1};
     struct picked picked = {.count = 0};
     struct gt_err err = {""};
     char problem[GT_PROBLEM_NAME_MAX];
     int first = 0;
-    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 1, &first);
+    if (code < 0 && first == argc)
+        code = name_files(problem, &v);
     if (code < 0)
-        code = read_setup(&setup, &v, argv[first]);
+        code = read_setup(&setup, &v, first < argc ? argv[first] : problem);
     if (code < 0)
         code = gt_common_picture(v.timeline);
     if (code >= 0)
@@ -438,7 +502,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_stream = {
     .name = "stream",
-    .operands = "PROBLEM [--device N]",
+    .operands = "[PROBLEM] [--device N]",
     .about = "Multiply matrices in host memory, larger than the device.",
     .options = options,
     .run = run,

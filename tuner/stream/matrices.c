@@ -136,9 +136,8 @@ static gt_status open_one(struct gt_matrices *m, int i, const gemmtune_problem *
                  seed + (uint64_t)i);
         return status;
     }
-    status = i == 2 && !p->reads_c
-                 ? gt_npy_create(&m->npy[i], m->path[i], type, shape, err)
-                 : gt_npy_open(&m->npy[i], m->path[i], type, shape, i == 2, err);
+    status = i == 2 ? gt_npy_create(&m->npy[i], m->path[i], type, shape, p->reads_c, err)
+                    : gt_npy_open(&m->npy[i], m->path[i], type, shape, err);
     m->data[i] = m->npy[i].data;
     return status;
 }
@@ -179,27 +178,32 @@ gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
     return status;
 }
 
-void gt_matrices_forget_c(struct gt_matrices *m) {
-    if (m->npy[2].is_new)
-        (void)unlink(m->path[2]);
+gt_status gt_matrices_check(const struct gt_matrices *m, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < 3; i++)
+        status = gt_npy_check(&m->npy[i], m->path[i], err);
+    return status;
+}
+
+gt_status gt_matrices_keep_c(struct gt_matrices *m, struct gt_err *err) {
+    const gt_status status = gt_matrices_check(m, err);
+    return status == GEMMTUNE_OK && m->path[2] != NULL
+               ? gt_npy_keep(&m->npy[2], m->path[2], err)
+               : status;
 }
 
 void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed) {
     fill(m->data[2], p->type_c, (int64_t)(m->bytes[2] / gt_type_size(p->type_c)), seed + 2);
 }
 
-gt_status gt_matrices_close(struct gt_matrices *m, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
+void gt_matrices_close(struct gt_matrices *m) {
     for (int i = 0; i < 3; i++) {
-        if (m->path[i] != NULL) {
-            const gt_status closed = gt_npy_close(&m->npy[i], m->path[i], err);
-            status = status == GEMMTUNE_OK ? closed : status;
-        } else if (m->data[i] != NULL && m->link != NULL) {
+        if (m->path[i] != NULL)
+            gt_npy_close(&m->npy[i]);
+        else if (m->data[i] != NULL && m->link != NULL)
             m->link->ops->host_release(m->link, m->data[i]);
-        } else if (m->data[i] != NULL) {
+        else if (m->data[i] != NULL)
             (void)munmap(m->data[i], m->bytes[i]);
-        }
         m->data[i] = NULL;
     }
-    return status;
 }

@@ -21,11 +21,13 @@ struct gt_matrices {
 gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
                            struct gt_link *pinned, const char *const path[3], uint64_t seed,
                            struct gt_err *err);
-/* Removes C's file if it was made for C, before gt_matrices_close. */
-void gt_matrices_forget_c(struct gt_matrices *m);
+/* Whether the files have held what was read from them, and taken what was written. EIO. */
+gt_status gt_matrices_check(const struct gt_matrices *m, struct gt_err *err);
+/* Checks, and puts C's file in its place, if C is a file. EIO. */
+gt_status gt_matrices_keep_c(struct gt_matrices *m, struct gt_err *err);
 /* Fills C with the same numbers as gt_matrices_open. Not for files. */
 void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed);
-/* Writes C's file. EIO. */
-gt_status gt_matrices_close(struct gt_matrices *m, struct gt_err *err);
+/* A file of C that was not kept is gone. */
+void gt_matrices_close(struct gt_matrices *m);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/npy.h"
 
-#include "core/text.h"
+#include "core/io.h"
+#include "tuner/stream/mapped.h"
+#include "tuner/stream/npy_head.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,242 +15,268 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAGIC = 6, HEADER_MAX = 64 * 1024, ALIGN = 64, NEW_HEADER = 128 };
-
-static const char magic[] = "\x93NUMPY";
-
-/* NumPy's words, for little-endian machines. */
-static const struct {
-    gemmtune_dtype type;
-    const char *word;
-} words[] = {{GEMMTUNE_F32, "<f4"},
-             {GEMMTUNE_F64, "<f8"},
-             {GEMMTUNE_F16, "<f2"},
-             {GEMMTUNE_I32, "<i4"},
-             {GEMMTUNE_I8, "|i1"}};
-
-static const char *word_of(gemmtune_dtype type) {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].type == type)
-            return words[i].word;
-    return NULL;
+static gt_status fail_io(const char *path, int error, struct gt_err *err) {
+    return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(error));
 }
-
-/* ---- the header ---------------------------------------------------------------------- */
-
-struct header {
-    char text[HEADER_MAX + 1]; /* a Python dictionary */
-    size_t data;               /* where the elements begin */
-};
-
-static gt_status read_header(struct header *h, const unsigned char *file, size_t size,
-                             const char *path, struct gt_err *err) {
-    if (size < MAGIC + 4 || memcmp(file, magic, MAGIC) != 0)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%.300s is not a .npy file", path);
-    const int version = file[MAGIC];
-    const size_t begin = version == 1 ? MAGIC + 4 : MAGIC + 6;
-    size_t length = file[MAGIC + 2] | (size_t)file[MAGIC + 3] << 8;
-    if (version > 1 && size >= begin)
-        length |= (size_t)file[MAGIC + 4] << 16 | (size_t)file[MAGIC + 5] << 24;
-    if (version < 1 || version > 3 || length > HEADER_MAX || size < begin ||
-        size - begin < length)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%.300s: its .npy header is damaged", path);
-    memcpy(h->text, file + begin, length);
-    h->text[length] = '\0';
-    h->data = begin + length;
-    return GEMMTUNE_OK;
-}
-
-/* The text behind 'key': in the dictionary; NULL when the key is not there. */
-static const char *value_of(const struct header *h, const char *key) {
-    char quoted[32];
-    snprintf(quoted, sizeof quoted, "'%s'", key);
-    const char *at = strstr(h->text, quoted);
-    if (at == NULL)
-        return NULL;
-    at += strlen(quoted);
-    at += strspn(at, " ");
-    return *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
-}
-
-/* (rows, cols), and nothing else. */
-static bool read_shape(struct gt_shape *out, const char *text) {
-    int64_t side[2];
-    if (*text++ != '(')
-        return false;
-    for (int i = 0; i < 2; i++) {
-        text += strspn(text, " ");
-        const size_t length = strspn(text, "0123456789");
-        if (!gt_text_int(&side[i], text, length))
-            return false;
-        text += length + strspn(text + length, " ");
-        if (i == 0 && *text++ != ',')
-            return false;
-    }
-    text += *text == ',';
-    text += strspn(text, " ");
-    *out = (struct gt_shape){side[0], side[1]};
-    return *text == ')';
-}
-
-static gt_status check_header(const struct header *h, const char *path, gemmtune_dtype type,
-                              struct gt_shape want, struct gt_err *err) {
-    const char *descr = value_of(h, "descr"), *order = value_of(h, "fortran_order"),
-               *shape = value_of(h, "shape"), *word = word_of(type);
-    struct gt_shape has = {0, 0};
-    if (descr == NULL || order == NULL || shape == NULL)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%.300s: its .npy header is damaged", path);
-    if (strncmp(order, "False", 5) != 0)
-        return gt_fail(err, GEMMTUNE_EPARSE,
-                       "%.300s is in Fortran order: save it with numpy.ascontiguousarray, "
-                       "or save its transpose and say t in the problem's layout",
-                       path);
-    if (*descr != '\'' || strncmp(descr + 1, word, strlen(word)) != 0 ||
-        descr[1 + strlen(word)] != '\'')
-        return gt_fail(err, GEMMTUNE_EINVAL, "%.300s holds %.*s, the problem wants '%s'",
-                       path, (int)strcspn(descr, ",}"), descr, word);
-    if (!read_shape(&has, shape))
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "%.300s holds an array of shape %.*s), not a matrix", path,
-                       (int)strcspn(shape, ")}"), shape);
-    if (has.rows != want.rows || has.cols != want.cols)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "%.300s is %" PRId64 " x %" PRId64 ", the problem wants %" PRId64
-                       " x %" PRId64,
-                       path, has.rows, has.cols, want.rows, want.cols);
-    return GEMMTUNE_OK;
-}
-
-/* ---- files --------------------------------------------------------------------------- */
 
 static size_t bytes_of(gemmtune_dtype type, struct gt_shape shape) {
     return (size_t)shape.rows * (size_t)shape.cols * gt_type_size(type);
 }
 
-static gt_status check_map(const struct gt_npy *npy, size_t *data, const char *path,
-                           gemmtune_dtype type, struct gt_shape shape, struct gt_err *err) {
-    struct header *h = malloc(sizeof *h);
-    if (h == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    gt_status status = read_header(h, npy->map, npy->size, path, err);
-    if (status == GEMMTUNE_OK)
-        status = check_header(h, path, type, shape, err);
-    if (status == GEMMTUNE_OK && npy->size - h->data < bytes_of(type, shape))
-        status = gt_fail(err, GEMMTUNE_EPARSE,
-                         "%.300s is too short: %zu bytes of elements where %zu belong",
-                         path, npy->size - h->data, bytes_of(type, shape));
-    *data = h->data;
-    free(h);
-    return status;
-}
+/* ---- mapping ------------------------------------------------------------------------- */
 
-static gt_status map_file(struct gt_npy *out, int fd, const char *path, bool writes,
+static gt_status map_file(struct gt_npy *out, int fd, const char *path, int protection,
                           struct gt_err *err) {
     struct stat about;
     if (fstat(fd, &about) != 0)
-        return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
+        return fail_io(path, errno, err);
     if (!S_ISREG(about.st_mode))
         return gt_fail(err, GEMMTUNE_EIO, "%.300s is not an ordinary file", path);
     if (about.st_size == 0)
         return gt_fail(err, GEMMTUNE_EPARSE, "%.300s is not a .npy file", path);
     out->size = (size_t)about.st_size;
-    out->map = mmap(NULL, out->size, writes ? PROT_READ | PROT_WRITE : PROT_READ,
-                    MAP_SHARED, fd, 0);
-    if (out->map != MAP_FAILED)
+    out->map = mmap(NULL, out->size, protection, MAP_SHARED, fd, 0);
+    if (out->map != MAP_FAILED && gt_mapped_watch(out->map, out->size))
         return GEMMTUNE_OK;
+    const int error = out->map != MAP_FAILED ? EMFILE : errno;
+    if (out->map != MAP_FAILED)
+        (void)munmap(out->map, out->size);
     out->map = NULL;
-    return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
+    return fail_io(path, error, err);
+}
+
+static gt_status map_to_read(struct gt_npy *out, const char *path, struct gt_err *err) {
+    *out = (struct gt_npy){0};
+    /* O_NONBLOCK: the opening of a pipe would wait for its other end */
+    out->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (out->fd < 0)
+        return fail_io(path, errno, err);
+    const gt_status status = map_file(out, out->fd, path, PROT_READ, err);
+    if (status != GEMMTUNE_OK)
+        (void)close(out->fd);
+    return status;
+}
+
+void gt_npy_close(struct gt_npy *npy) {
+    if (npy->map != NULL) {
+        gt_mapped_forget(npy->map);
+        (void)munmap(npy->map, npy->size);
+        if (npy->file.path[0] == '\0')
+            (void)close(npy->fd);
+    }
+    gt_new_file_drop(&npy->file);
+    *npy = (struct gt_npy){0};
+}
+
+/* The map covers the file as it was. Behind the new end of a file that was cut, the rest of
+ * a page reads as zeros without a signal. */
+gt_status gt_npy_check(const struct gt_npy *npy, const char *path, struct gt_err *err) {
+    struct stat about;
+    const bool is_new = npy->file.path[0] != '\0';
+    if (npy->map == NULL)
+        return GEMMTUNE_OK;
+    if (fstat(is_new ? npy->file.fd : npy->fd, &about) == 0 &&
+        (size_t)about.st_size < npy->size)
+        return gt_fail(err, GEMMTUNE_EIO, "%.300s was cut short while it was in use", path);
+    if (gt_mapped_lost(npy->map))
+        return gt_fail(err, GEMMTUNE_EIO,
+                       "%.300s could not be %s: it was changed, or its disk is full or has "
+                       "failed",
+                       path, is_new ? "written" : "read");
+    return GEMMTUNE_OK;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+enum { DESCR_SHOWN = 150 };
+
+/* What a file must hold. */
+struct wanted {
+    gemmtune_dtype type;
+    struct gt_shape shape;
+};
+
+static gt_status check_order(const struct gt_npy_head *h, const char *path,
+                             struct gt_err *err) {
+    if (gt_npy_head_is_c(h))
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EPARSE,
+                   "%.300s is in Fortran order: save it with numpy.ascontiguousarray, or "
+                   "save its transpose and say t in the problem's layout",
+                   path);
+}
+
+/* `wish` ends the sentence. */
+static gt_status refuse_type(const struct gt_npy_head *h, const char *path,
+                             const char *wish, struct gt_err *err) {
+    const bool whole = h->descr.len <= DESCR_SHOWN;
+    return gt_fail(err, GEMMTUNE_EINVAL, "%.200s holds %.*s%s, %s", path,
+                   whole ? h->descr.len : DESCR_SHOWN, h->descr.text, whole ? "" : "...",
+                   wish);
+}
+
+static gt_status read_shape(struct gt_shape *out, const struct gt_npy_head *h,
+                            const char *path, struct gt_err *err) {
+    return gt_npy_head_shape(out, h)
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EINVAL,
+                         "%.200s holds an array of shape %.*s, not a matrix", path,
+                         h->shape.len <= DESCR_SHOWN ? h->shape.len : DESCR_SHOWN,
+                         h->shape.text);
+}
+
+static gt_status check_head(const struct gt_npy_head *h, const char *path,
+                            const struct wanted *want, struct gt_err *err) {
+    char wish[64];
+    gemmtune_dtype type;
+    struct gt_shape has = {0, 0};
+    gt_status status = check_order(h, path, err);
+    (void)snprintf(wish, sizeof wish, "the problem wants '%s'", gt_npy_word(want->type));
+    if (status == GEMMTUNE_OK && (!gt_npy_head_type(&type, h) || type != want->type))
+        status = refuse_type(h, path, wish, err);
+    if (status == GEMMTUNE_OK)
+        status = read_shape(&has, h, path, err);
+    if (status == GEMMTUNE_OK &&
+        (has.rows != want->shape.rows || has.cols != want->shape.cols))
+        status = gt_fail(err, GEMMTUNE_EINVAL,
+                         "%.300s is %" PRId64 " x %" PRId64 ", the problem wants %" PRId64
+                         " x %" PRId64,
+                         path, has.rows, has.cols, want->shape.rows, want->shape.cols);
+    return status;
+}
+
+static gt_status check_length(const struct gt_npy *npy, const char *path, size_t data,
+                              const struct wanted *want, struct gt_err *err) {
+    const size_t bytes = bytes_of(want->type, want->shape);
+    return npy->size - data >= bytes
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EPARSE,
+                         "%.300s is too short: %zu bytes of elements where %zu belong",
+                         path, npy->size - data, bytes);
+}
+
+static gt_status read_head(struct gt_npy_head **out, const struct gt_npy *npy,
+                           const char *path, struct gt_err *err) {
+    *out = malloc(sizeof **out);
+    return *out != NULL ? gt_npy_head_read(*out, npy->map, npy->size, path, err)
+                        : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+}
+
+gt_status gt_npy_look(gemmtune_dtype *type, struct gt_shape *shape, const char *path,
+                      struct gt_err *err) {
+    struct gt_npy npy;
+    struct gt_npy_head *h = NULL;
+    gt_status status = map_to_read(&npy, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = read_head(&h, &npy, path, err);
+    if (status == GEMMTUNE_OK)
+        status = check_order(h, path, err);
+    if (status == GEMMTUNE_OK && !gt_npy_head_type(type, h))
+        status = refuse_type(h, path, "a type that stream does not read", err);
+    if (status == GEMMTUNE_OK)
+        status = read_shape(shape, h, path, err);
+    free(h);
+    gt_npy_close(&npy);
+    return status;
+}
+
+static gt_status check_word(gemmtune_dtype type, struct gt_err *err) {
+    return gt_npy_word(type) != NULL
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EUNSUPPORTED, "a .npy file cannot hold %s",
+                         gt_type_name(type));
 }
 
 gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
-                      struct gt_shape shape, bool writes, struct gt_err *err) {
-    size_t data = 0;
+                      struct gt_shape shape, struct gt_err *err) {
+    const struct wanted want = {type, shape};
+    struct gt_npy_head *h = NULL;
     *out = (struct gt_npy){0};
-    if (word_of(type) == NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "a .npy file cannot hold %s",
-                       gt_type_name(type));
-    /* O_NONBLOCK: the opening of a pipe would wait for its other end */
-    const int fd = open(path, (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
-    gt_status status = map_file(out, fd, path, writes, err);
-    (void)close(fd);
+    gt_status status = check_word(type, err);
     if (status == GEMMTUNE_OK)
-        status = check_map(out, &data, path, type, shape, err);
-    if (status == GEMMTUNE_OK)
-        out->data = (char *)out->map + data;
-    else if (out->map != NULL)
-        (void)munmap(out->map, out->size);
+        status = map_to_read(out, path, err);
     if (status != GEMMTUNE_OK)
-        *out = (struct gt_npy){0};
+        return status;
+    status = read_head(&h, out, path, err);
+    if (status == GEMMTUNE_OK)
+        status = check_head(h, path, &want, err);
+    if (status == GEMMTUNE_OK)
+        status = check_length(out, path, h->data, &want, err);
+    if (status == GEMMTUNE_OK)
+        out->data = (char *)out->map + h->data;
+    else
+        gt_npy_close(out);
+    free(h);
     return status;
 }
 
-/* Writes all bytes; returns 0 or an errno. On a full disk a write ends early without an
- * error, and the next write gives the reason. */
-static int write_all(int fd, const char *bytes, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t wrote = write(fd, bytes + done, size - done);
-        if (wrote < 0)
-            return errno;
-        done += (size_t)wrote;
-    }
-    return 0;
+/* ---- making -------------------------------------------------------------------------- */
+
+/* Returns 0 or an errno. */
+static int put(int fd, const void *bytes, size_t size) {
+    return gt_write_all(fd, bytes, size) ? 0 : errno;
 }
 
-/* Writes a header of version 1.0 whose length makes the elements begin at a multiple of
- * ALIGN. */
-static gt_status write_new(int fd, const char *path, gemmtune_dtype type,
-                           struct gt_shape shape, struct gt_err *err) {
-    char header[NEW_HEADER + 1];
-    memcpy(header, magic, MAGIC);
-    header[MAGIC] = 1;
-    header[MAGIC + 1] = 0;
-    header[MAGIC + 2] = NEW_HEADER - MAGIC - 4;
-    header[MAGIC + 3] = 0;
-    const int n = snprintf(header + MAGIC + 4, NEW_HEADER - MAGIC - 4,
-                           "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRId64
-                           ", %" PRId64 "), }",
-                           word_of(type), shape.rows, shape.cols);
-    memset(header + MAGIC + 4 + n, ' ', (size_t)(NEW_HEADER - MAGIC - 4 - n));
-    header[NEW_HEADER - 1] = '\n';
-    const off_t bytes = (off_t)(NEW_HEADER + bytes_of(type, shape));
-    int error = write_all(fd, header, NEW_HEADER);
-    if (error == 0) /* the room, so that a full disk shows now and not as a signal later */
+/* Takes the room on the disk, so that a full one shows now. */
+static int take_room(int fd, off_t bytes) {
+    int error;
+    do
         error = posix_fallocate(fd, 0, bytes);
-    return error == 0 ? GEMMTUNE_OK
-                      : gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(error));
+    while (error == EINTR);
+    return error;
+}
+
+/* Writes the header and the elements of `old`, or as many zeros when there is none. */
+static gt_status fill(struct gt_npy *out, const struct gt_npy *old, const char *path,
+                      const struct wanted *want, struct gt_err *err) {
+    char header[GT_NPY_NEW_HEAD];
+    const size_t bytes = bytes_of(want->type, want->shape);
+    struct gt_err unread;
+    gt_npy_head_write(header, want->type, want->shape);
+    int error = put(out->file.fd, header, sizeof header);
+    if (error == 0)
+        error = take_room(out->file.fd, (off_t)(sizeof header + bytes));
+    if (error == 0 && old != NULL)
+        error = put(out->file.fd, old->data, bytes);
+    if (old != NULL && gt_npy_check(old, path, &unread) != GEMMTUNE_OK)
+        return gt_npy_check(old, path, err);
+    return error == 0 ? GEMMTUNE_OK : fail_io(path, error, err);
+}
+
+static gt_status make(struct gt_npy *out, const struct gt_npy *old, const char *path,
+                      const struct wanted *want, struct gt_err *err) {
+    gt_status status = gt_new_file_begin(&out->file, path, err);
+    if (status == GEMMTUNE_OK)
+        status = fill(out, old, path, want, err);
+    if (status == GEMMTUNE_OK)
+        status = map_file(out, out->file.fd, path, PROT_READ | PROT_WRITE, err);
+    if (status == GEMMTUNE_OK)
+        out->data = (char *)out->map + GT_NPY_NEW_HEAD;
+    else
+        gt_npy_close(out);
+    return status;
 }
 
 gt_status gt_npy_create(struct gt_npy *out, const char *path, gemmtune_dtype type,
-                        struct gt_shape shape, struct gt_err *err) {
+                        struct gt_shape shape, bool reads, struct gt_err *err) {
+    const struct wanted want = {type, shape};
+    struct gt_npy old = {0};
     *out = (struct gt_npy){0};
-    if (access(path, F_OK) == 0)
-        return gt_npy_open(out, path, type, shape, true, err);
-    if (word_of(type) == NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "a .npy file cannot hold %s",
-                       gt_type_name(type));
-    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
-    gt_status status = write_new(fd, path, type, shape, err);
-    (void)close(fd);
+    gt_status status = check_word(type, err);
+    if (status == GEMMTUNE_OK && (reads || access(path, F_OK) == 0))
+        status = gt_npy_open(&old, path, type, shape, err);
     if (status == GEMMTUNE_OK)
-        status = gt_npy_open(out, path, type, shape, true, err);
-    if (status != GEMMTUNE_OK)
-        (void)unlink(path);
-    out->is_new = status == GEMMTUNE_OK;
+        status = make(out, reads ? &old : NULL, path, &want, err);
+    gt_npy_close(&old);
     return status;
 }
 
-gt_status gt_npy_close(struct gt_npy *npy, const char *path, struct gt_err *err) {
-    gt_status status = GEMMTUNE_OK;
-    if (npy->map == NULL)
-        return GEMMTUNE_OK;
-    if (msync(npy->map, npy->size, MS_SYNC) != 0 && errno != EINVAL)
-        status = gt_fail(err, GEMMTUNE_EIO, "%.300s: %s", path, strerror(errno));
-    (void)munmap(npy->map, npy->size);
-    *npy = (struct gt_npy){0};
-    return status;
+gt_status gt_npy_keep(struct gt_npy *npy, const char *path, struct gt_err *err) {
+    const gt_status status = gt_npy_check(npy, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (msync(npy->map, npy->size, MS_SYNC) != 0)
+        return fail_io(path, errno, err);
+    return gt_new_file_keep(&npy->file, err);
 }

@@ -6,25 +6,38 @@
 #ifndef GT_TUNER_STREAM_NPY_H
 #define GT_TUNER_STREAM_NPY_H
 
+#include "core/new_file.h"
 #include "core/problem.h"
 
 struct gt_npy {
-    void *data;  /* the elements, row by row, packed */
-    void *map;   /* of the whole file */
-    size_t size; /* of the map */
-    bool is_new; /* gt_npy_create has made the file */
+    void *data;              /* the elements, row by row, packed */
+    void *map;               /* of the whole file, watched (mapped.h) */
+    size_t size;             /* of the map */
+    int fd;                  /* of the file that is read */
+    struct gt_new_file file; /* that is made */
 };
 
-/* Maps a file that must hold a matrix of this type and shape in C order. `writes`: the
- * mapping is for writing as well, else it is for reading. Errors are one sentence with the
- * path: EIO (missing, not readable, not writable), EPARSE (not a .npy, too short, Fortran
- * order), EINVAL (another type or shape), EUNSUPPORTED (.npy has no such type). */
+/* What a file holds. Errors as those of gt_npy_open. */
+gt_status gt_npy_look(gemmtune_dtype *type, struct gt_shape *shape, const char *path,
+                      struct gt_err *err);
+/* Maps a file for reading. It must hold a matrix of this type and shape in C order. Errors
+ * are one sentence with the path: EIO (missing, not readable), EPARSE (not a .npy, too
+ * short, Fortran order), EINVAL (another type or shape), EUNSUPPORTED (.npy has no such
+ * type). */
 gt_status gt_npy_open(struct gt_npy *out, const char *path, gemmtune_dtype type,
-                      struct gt_shape shape, bool writes, struct gt_err *err);
-/* Makes a file of zeros, or takes one that is there and fits. */
+                      struct gt_shape shape, struct gt_err *err);
+/* Begins a new file and maps it for writing. The file is not in its place before
+ * gt_npy_keep. A file that is there must fit, as for gt_npy_open. With `reads` it must be
+ * there, and the new file begins with its elements; else with zeros. */
 gt_status gt_npy_create(struct gt_npy *out, const char *path, gemmtune_dtype type,
-                        struct gt_shape shape, struct gt_err *err);
-/* Writes what was changed to the file. EIO. A struct of zeros needs no close. */
-gt_status gt_npy_close(struct gt_npy *npy, const char *path, struct gt_err *err);
+                        struct gt_shape shape, bool reads, struct gt_err *err);
+/* Whether all that was read or written since has been the file's. EIO: somebody has cut the
+ * file short, or its disk is full or has failed. */
+gt_status gt_npy_check(const struct gt_npy *npy, const char *path, struct gt_err *err);
+/* Checks a new file, writes what is left of it and puts it in its place. It stays mapped.
+ * EIO. */
+gt_status gt_npy_keep(struct gt_npy *npy, const char *path, struct gt_err *err);
+/* Removes a new file that was not kept. A struct of zeros needs no close. */
+void gt_npy_close(struct gt_npy *npy);
 
 #endif

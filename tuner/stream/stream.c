@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/stream.h"
 
+#include "core/element.h"
 #include "tuner/base/quantile.h"
 #include "tuner/stream/proof.h"
 
@@ -50,11 +51,10 @@ static gt_status open_devices(struct work *w, const struct gt_device *const *dev
 
 static void close_all(struct work *w) {
     struct gt_contest *c = &w->contest;
-    struct gt_err ignored;
     gt_cublasxt_close(w->cublasxt);
     gt_resident_close(w->resident);
     gt_proof_destroy(w->proof);
-    (void)gt_matrices_close(&w->matrices, &ignored);
+    gt_matrices_close(&w->matrices);
     if (w->link != NULL)
         w->link->ops->detach(w->link);
     gt_link_close(w->link);
@@ -69,6 +69,15 @@ static struct gt_proof_data proof_data(const struct work *w) {
                                   w->contest.a, w->contest.b,     w->contest.c};
 }
 
+/* The factors as the kernels get them: rounded to the accumulator's type. */
+static void set_factors(struct work *w) {
+    const gemmtune_dtype type = w->setup->p.type_acc;
+    w->alpha = gt_value_of(type, w->setup->alpha);
+    w->beta = gt_value_of(type, w->setup->beta);
+    w->contest.alpha = gt_element_get(&w->alpha, type);
+    w->contest.beta = gt_element_get(&w->beta, type);
+}
+
 static gt_status open_matrices(struct work *w, struct gt_err *err) {
     const struct gt_stream_setup *s = w->setup;
     struct gt_contest *c = &w->contest;
@@ -81,15 +90,10 @@ static gt_status open_matrices(struct work *w, struct gt_err *err) {
     if (status != GEMMTUNE_OK)
         return status;
     c->p = &s->p;
-    c->alpha = 1;
-    c->beta = s->p.reads_c ? 0.5 : 0;
-    if (!gt_type_is_float(s->p.type_acc) && s->p.reads_c)
-        c->beta = 3;
     c->a = w->matrices.data[0];
     c->b = w->matrices.data[1];
     c->c = w->matrices.data[2];
-    w->alpha = gt_value_of(s->p.type_acc, c->alpha);
-    w->beta = gt_value_of(s->p.type_acc, c->beta);
+    set_factors(w);
     for (int i = 0; i < 3; i++)
         w->out->bytes += (double)w->matrices.bytes[i];
     const struct gt_proof_data data = proof_data(w);
@@ -97,6 +101,15 @@ static gt_status open_matrices(struct work *w, struct gt_err *err) {
 }
 
 /* ---- contestants --------------------------------------------------------------------- */
+
+/* Stops as well when a file has let us down: the rest would be for nothing. */
+static int watch(void *user, const gemmtune_host_progress *progress) {
+    const struct work *w = user;
+    struct gt_err unread;
+    const bool stop =
+        w->setup->progress != NULL && w->setup->progress(w->setup->user, progress) != 0;
+    return stop || gt_matrices_check(&w->matrices, &unread) != GEMMTUNE_OK;
+}
 
 static gt_status run_own(double *seconds, struct work *w, bool first, struct gt_err *err) {
     const struct gt_stream_setup *s = w->setup;
@@ -112,8 +125,8 @@ static gt_status run_own(double *seconds, struct work *w, bool first, struct gt_
     options.tile_m = s->tile[0];
     options.tile_n = s->tile[1];
     options.tile_k = s->tile[2];
-    options.progress = s->progress;
-    options.user = s->user;
+    options.progress = watch;
+    options.user = w;
     args.alpha = &w->alpha;
     args.beta = &w->beta;
     args.a = w->contest.a;
@@ -209,6 +222,8 @@ static gt_status play_round(struct work *w, int round, struct gt_err *err) {
         name_slab(w);
         status = check(w, err);
         if (status == GEMMTUNE_OK && out->correct)
+            status = gt_matrices_keep_c(&w->matrices, err);
+        if (status == GEMMTUNE_OK && out->correct)
             open_contestants(w);
     }
     if (status == GEMMTUNE_OK && out->resident.took_part) {
@@ -224,6 +239,19 @@ static gt_status play_round(struct work *w, int round, struct gt_err *err) {
     return status;
 }
 
+/* What a file did comes first: a stop or a wrong product may follow from it. */
+static gt_status say_files(const struct work *w, gt_status status, struct gt_err *err) {
+    struct gt_err file = {""};
+    const gt_status files = gt_matrices_check(&w->matrices, &file);
+    if (files != GEMMTUNE_OK)
+        return gt_fail(err, files, "%s", file.line);
+    const bool undone = w->matrices.npy[2].file.part[0] != '\0';
+    if (status != GEMMTUNE_OK && undone && w->out->report.tiles > 0)
+        return gt_fail(err, status, "%.380s; %.100s is as it was", err->line,
+                       w->setup->path[2]);
+    return status;
+}
+
 static gt_status run(struct work *w, struct gt_err *err) {
     gt_status status = open_matrices(w, err);
     w->out->own.took_part = true;
@@ -232,13 +260,7 @@ static gt_status run(struct work *w, struct gt_err *err) {
         if (!w->out->correct)
             break;
     }
-    if (status != GEMMTUNE_OK && w->out->report.tiles_done == 0)
-        gt_matrices_forget_c(&w->matrices); /* a new file without any result */
-    struct gt_err closing = {""};
-    const gt_status closed = gt_matrices_close(&w->matrices, &closing);
-    return status == GEMMTUNE_OK && closed != GEMMTUNE_OK
-               ? gt_fail(err, closed, "%s", closing.line)
-               : status;
+    return say_files(w, status, err);
 }
 
 gt_status gt_stream_run(struct gt_stream *out, const struct gt_stream_setup *setup,

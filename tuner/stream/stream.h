@@ -14,7 +14,8 @@ enum { GT_STREAM_ROUNDS_MAX = 64, GT_STREAM_WHY_MAX = 200 };
 
 /* The product, its matrices, and the others that it is compared with. */
 struct gt_stream_setup {
-    gemmtune_problem p;  /* canonical; reads_c: beta is 0.5, else 0 */
+    gemmtune_problem p;  /* canonical; reads_c: beta is not 0 */
+    double alpha, beta;  /* of numbers that the accumulator's type has */
     const char *path[3]; /* .npy files of A, B and C; NULL: random matrices */
     bool pageable;
     bool five_buffers;
@@ -51,7 +52,8 @@ struct gt_stream {
 };
 
 /* `devices` have been picked. Errors end it before or in the first product; *out is to be
- * cleared after a failure as well. A wrong product is none: `correct` says so. ESTOPPED as
+ * cleared after a failure as well. A wrong product is none: `correct` says so. A file of C
+ * takes its place when the product was found correct, and not before. ESTOPPED as
  * gemmtune_host_gemm. */
 gt_status gt_stream_run(struct gt_stream *out, const struct gt_stream_setup *setup,
                         const struct gt_device *const *device, int devices,

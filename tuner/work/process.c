@@ -69,10 +69,10 @@ static char **make_words(const char *in, const char *out,
 }
 
 static void become(int in, int out, const struct gt_process_setup *setup, char **argv) {
-    const int ignored[] = {SIGINT, SIGUSR1, SIGTERM};
+    const int ignored[] = {SIGINT, SIGUSR1, SIGHUP, SIGTERM};
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
-    for (size_t i = 0; i < (setup->aloud ? 2 : 3); i++)
+    for (size_t i = 0; i < (setup->aloud ? 3 : 4); i++)
         (void)signal(ignored[i], SIG_IGN);
     if (setup->aloud)
         (void)signal(SIGTERM, SIG_DFL);

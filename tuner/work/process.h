@@ -30,8 +30,8 @@ struct gt_process_setup {
     bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */
 };
 
-/* The process ignores SIGINT, SIGTERM and SIGUSR1, which often go to a whole group: the
- * program decides when its work ends. A process that is aloud obeys SIGTERM. */
+/* The process ignores SIGINT, SIGTERM, SIGUSR1 and SIGHUP, which often go to a whole group:
+ * the program decides when its work ends. A process that is aloud obeys SIGTERM. */
 gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
                            struct gt_err *err);
 /* Call after a job that ended well. Drops what the process printed during it, except

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * new_file.h - a file that appears whole or not at all. It is written beside its place, as
+ * "<path>.gemmtune-part", and takes its place by a rename at the end.
+ *
+ * A writer holds a lock on its part until the end of its life, however it ends. So a part
+ * without a lock is what a killed process has left: the next writer says so and takes it
+ * over. A part with a lock is another writer's, and an error. On a file system without
+ * locks, two writers at once are not noticed.
+ *
+ * A symbolic link stays, and the file that it leads to is replaced. The new file gets the
+ * permissions of the old one. A file that may not be written is not replaced either.
+ */
+#ifndef GT_CORE_NEW_FILE_H
+#define GT_CORE_NEW_FILE_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { GT_PATH_SIZE = 4096, GT_PART_SIZE = GT_PATH_SIZE + 16 };
+
+/* A struct of zeros is a file that is kept or dropped. */
+struct gt_new_file {
+    char path[GT_PATH_SIZE]; /* where it goes, without a link at its end */
+    char part[GT_PART_SIZE]; /* where it is; "": nowhere */
+    int fd;                  /* open for reading and writing, at its beginning */
+};
+
+/* Begins an empty file. EIO, with the path: nothing can be written there, or another
+ * process is writing it. */
+gt_status gt_new_file_begin(struct gt_new_file *out, const char *path, struct gt_err *err);
+/* Puts the file in its place, where it survives a power cut, and closes it. A failure drops
+ * it. EIO. */
+gt_status gt_new_file_keep(struct gt_new_file *f, struct gt_err *err);
+/* Removes the part and closes it. */
+void gt_new_file_drop(struct gt_new_file *f);
+
+/* A text for a path that may also be a pipe or a device, which no rename can replace. */
+struct gt_new_text {
+    FILE *out;
+    const char *path;        /* as the caller gave it; borrowed */
+    struct gt_new_file file; /* zeros for a pipe or a device */
+};
+
+gt_status gt_new_text_begin(struct gt_new_text *out, const char *path, struct gt_err *err);
+/* Ends the text and closes it. It takes its place when `status` is GEMMTUNE_OK and all of
+ * it could be written. Returns `status`, or EIO. */
+gt_status gt_new_text_end(struct gt_new_text *t, gt_status status, struct gt_err *err);
+
+#endif
