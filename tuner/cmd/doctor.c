@@ -2,6 +2,7 @@
 /* doctor.c - `gemmtune doctor`: checks the database and the compilers and drivers. */
 #include "tuner/cmd/common.h"
 
+#include "core/io.h"
 #include "runtime/cache.h"
 #include "tuner/rig/probe.h"
 #include "tuner/base/view.h"
@@ -63,8 +64,8 @@ static void find(struct report *r, const char *check, const char *state, const c
  */
 static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    FILE *file;
+    if (gt_fopen_input(&file, path, NULL) != GEMMTUNE_OK)
         return 0;
     const bool read =
         fseek(file, 60, SEEK_SET) == 0 && fread(b, 1, sizeof b, file) == sizeof b;
