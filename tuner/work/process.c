@@ -2,6 +2,8 @@
 /* process.c - see process.h. */
 #include "tuner/work/process.h"
 
+#include "core/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,6 +27,15 @@ static FILE *open_said(void) {
     return said;
 }
 
+/* A line with its end. A compiler quotes sources, which may be a stranger's. */
+static void show_line(char *line) {
+    const size_t len = strcspn(line, "\n");
+    const bool whole = line[len] == '\n';
+    line[len] = '\0';
+    gt_text_clean(line);
+    fprintf(stderr, "%s%s", line, whole ? "\n" : "");
+}
+
 /* The last lines of it, all or our own, to our stderr; then it is empty. */
 static void show(struct gt_process *p, bool all) {
     static const char own[] = "gemmtune: ";
@@ -37,7 +48,7 @@ static void show(struct gt_process *p, bool all) {
         return;
     while (fgets(line, sizeof line, p->said))
         if (all || strncmp(line, own, sizeof own - 1) == 0)
-            fputs(line, stderr);
+            show_line(line);
     rewind(p->said);
     (void)!ftruncate(fileno(p->said), 0);
 }
