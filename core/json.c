@@ -9,6 +9,8 @@
  */
 #include "core/json.h"
 
+#include "core/io.h"
+#include "core/json_python.h"
 #include "core/json_scan.h"
 #include "core/text.h"
 
@@ -117,14 +119,16 @@ static gt_status build_document(struct gt_json *doc, size_t count, const char *n
     struct builder b = {doc->value + 1, lines};
     doc->value[0] = (struct value){.item = doc->tree};
     build(&doc->value[0], &b);
-    status = check_keys(doc, count, err);
 done:
     free(lines);
     return status;
 }
 
-gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text,
-                        size_t size, struct gt_err *err) {
+/* Whether a document may have several members of one key in an object. */
+enum keys { KEYS_ONCE, KEYS_REPEAT };
+
+static gt_status parse(struct gt_json **out, enum keys keys, const char *name,
+                       const char *text, size_t size, struct gt_err *err) {
     size_t count = 0;
     *out = NULL;
     if (size > SIZE_LIMIT)
@@ -142,11 +146,30 @@ gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text
         return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", name);
     *doc = (struct gt_json){0};
     status = build_document(doc, count, name, text, size, err);
+    if (status == GEMMTUNE_OK && keys == KEYS_ONCE)
+        status = check_keys(doc, count, err);
     if (status == GEMMTUNE_OK) {
         *out = doc;
         doc = NULL;
     }
     gt_json_destroy(doc);
+    return status;
+}
+
+gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text,
+                        size_t size, struct gt_err *err) {
+    return parse(out, KEYS_ONCE, name, text, size, err);
+}
+
+gt_status gt_json_parse_python(struct gt_json **out, const char *name, const char *text,
+                               size_t size, struct gt_err *err) {
+    *out = NULL;
+    char *json = malloc(GT_JSON_PYTHON_ROOM(size));
+    if (json == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", name);
+    const gt_status status =
+        parse(out, KEYS_REPEAT, name, json, gt_json_of_python(json, text, size), err);
+    free(json);
     return status;
 }
 
@@ -179,8 +202,8 @@ static bool grow(struct buffer *b) {
     return true;
 }
 
-/* Reads to the end, or up to the size that gt_json_parse refuses. It does not use fseek:
- * the file may be a pipe. */
+/* Reads to the end, or up to the size that gt_json_parse refuses. It asks for no size: the
+ * files of /proc have none. */
 static gt_status read_all(struct buffer *b, FILE *file, const char *path,
                           struct gt_err *err) {
     errno = 0;
@@ -200,10 +223,11 @@ static gt_status read_all(struct buffer *b, FILE *file, const char *path,
 gt_status gt_json_load(struct gt_json **out, const char *path, struct gt_err *err) {
     struct buffer b = {0};
     *out = NULL;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    gt_status status = read_all(&b, file, path, err);
+    FILE *file;
+    gt_status status = gt_fopen_input(&file, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = read_all(&b, file, path, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_parse(out, path, b.text, b.size, err);
     free(b.text);
@@ -253,16 +277,39 @@ const char *gt_json_key(struct gt_node n) {
     return key != NULL ? key : "";
 }
 
+/* From the end: where a key may stand twice, the last one counts. */
 struct gt_node gt_json_member(struct gt_node n, const char *key) {
     if (gt_json_kind(n) == GT_JSON_OBJECT)
-        for (size_t i = 0; i < gt_json_count(n); i++)
-            if (strcmp(gt_json_key(gt_json_at(n, i)), key) == 0)
-                return gt_json_at(n, i);
+        for (size_t i = gt_json_count(n); i > 0; i--)
+            if (strcmp(gt_json_key(gt_json_at(n, i - 1)), key) == 0)
+                return gt_json_at(n, i - 1);
     return (struct gt_node){n.doc, NULL};
 }
 
 int gt_json_line(struct gt_node n) {
     return n.item != NULL ? value_of(n)->line : 0;
+}
+
+static bool equal(const struct value *a, const struct value *b) {
+    const int kind = a->item->type & 0xFF;
+    if (kind != (b->item->type & 0xFF) || a->count != b->count)
+        return false;
+    if (kind == cJSON_Number)
+        return a->item->valuedouble == b->item->valuedouble;
+    if (kind == cJSON_String)
+        return strcmp(a->item->valuestring, b->item->valuestring) == 0;
+    for (size_t i = 0; i < a->count; i++)
+        if ((kind == cJSON_Object &&
+             strcmp(a->child[i].item->string, b->child[i].item->string) != 0) ||
+            !equal(&a->child[i], &b->child[i]))
+            return false;
+    return true;
+}
+
+bool gt_json_equal(struct gt_node a, struct gt_node b) {
+    if (a.item == NULL || b.item == NULL)
+        return a.item == b.item;
+    return equal(value_of(a), value_of(b));
 }
 
 /* ---- complaining ------------------------------------------------------------ */

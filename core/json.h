@@ -36,6 +36,12 @@ gt_status gt_json_load(struct gt_json **out, const char *path, struct gt_err *er
 /* Messages call the file `name`; the text is copied. */
 gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text,
                         size_t size, struct gt_err *err);
+/* The same for the text of Python's module json, which also writes and reads what JSON
+ * excludes. NaN is null here, Infinity a number that is larger than any double, an integer
+ * of 2^53 or more the nearest double. Of an object's members with one key the last counts.
+ */
+gt_status gt_json_parse_python(struct gt_json **out, const char *name, const char *text,
+                               size_t size, struct gt_err *err);
 void gt_json_destroy(struct gt_json *doc);
 
 struct gt_node gt_json_root(const struct gt_json *doc);
@@ -47,6 +53,8 @@ const char *gt_json_key(struct gt_node n); /* of a member, else "" */
 struct gt_node gt_json_member(struct gt_node n,
                               const char *key); /* absent when there is none */
 int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node */
+/* Whether both are one value: of the same kind, arrays and objects element by element. */
+bool gt_json_equal(struct gt_node a, struct gt_node b);
 
 /* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. An absent node has no
  * line: give its parent. */

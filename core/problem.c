@@ -43,10 +43,10 @@ static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
         {"m", p->m, 0, GT_DIM_MAX},
         {"n", p->n, 0, GT_DIM_MAX},
         {"k", p->k, 0, GT_DIM_MAX},
-        {"lda", p->lda, 0, GT_DIM_MAX},
-        {"ldb", p->ldb, 0, GT_DIM_MAX},
-        {"ldc", p->ldc, 0, GT_DIM_MAX},
-        {"batch", p->batch, 1, GT_DIM_MAX},
+        {"lda", p->lda, 0, INT64_MAX},
+        {"ldb", p->ldb, 0, INT64_MAX},
+        {"ldc", p->ldc, 0, INT64_MAX},
+        {"batch", p->batch, 0, GT_DIM_MAX},
         {"expected_rows", p->expected_rows, 0, GT_DIM_MAX},
     };
     return gt_limits_check(numbers, sizeof numbers / sizeof *numbers, err);
@@ -102,7 +102,22 @@ static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
         return gt_fail(err, GEMMTUNE_EINVAL,
                        "ld%c is %" PRId64 ", must be 0 (packed) or at least %" PRId64,
                        x->letter - 'A' + 'a', *x->ld, least);
+    if (*x->ld > GT_DIM_MAX && x->shape.rows > 1)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "ld%c is %" PRId64 ", must be at most %" PRId64
+                       " where there is more than one row or column of %c",
+                       x->letter - 'A' + 'a', *x->ld, GT_DIM_MAX, x->letter);
     return GEMMTUNE_OK;
+}
+
+/* Nothing lies behind a single row. A leading dimension that is too large for kernels is
+ * then as good as the least one; others stay, since rows may be aligned at them. */
+static void drop_ld(const struct operand *x) {
+    if (*x->ld <= GT_DIM_MAX)
+        return;
+    *x->ld = gt_shape_least_ld(x->shape);
+    if (x->count == 1)
+        *x->stride = x->shape.rows * *x->ld;
 }
 
 /* Whether the matrices of a batch follow one another, or lie side by side in wider rows. */
@@ -113,7 +128,7 @@ static bool lie_apart(const struct operand *x) {
 }
 
 static gt_status settle_stride(const struct operand *x, struct gt_err *err) {
-    /* Below 2^62, because dimensions are below 2^31. */
+    /* Below 2^62 where there are several rows, because dimensions are below 2^31. */
     const int64_t packed = x->shape.rows * *x->ld;
     const char letter = (char)(x->letter - 'A' + 'a');
     if (x->count == 1 || *x->stride == GEMMTUNE_PACKED)
@@ -145,7 +160,10 @@ static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
     gt_status status = settle_ld(x, err);
     if (status == GEMMTUNE_OK)
         status = settle_stride(x, err);
-    return status == GEMMTUNE_OK ? check_bytes(x, err) : status;
+    if (status != GEMMTUNE_OK)
+        return status;
+    drop_ld(x);
+    return check_bytes(x, err);
 }
 
 /* Of a packed B the packing has chosen the layout. The caller's leading dimension must be a
@@ -229,6 +247,17 @@ static gt_status settle_epilogue(gemmtune_problem *p, struct gt_err *err) {
                : GEMMTUNE_EINVAL;
 }
 
+/* A batch of no products is a product of no rows and no columns. */
+static void make_empty(gemmtune_problem *p) {
+    p->m = p->n = p->expected_rows = 0;
+    p->lda = gt_shape_least_ld(gt_problem_shape_a(p));
+    p->ldb = gt_packed_ld(p);
+    p->ldc = gt_shape_least_ld(gt_problem_shape_c(p));
+    p->stride_a = gt_problem_shape_a(p).rows * p->lda;
+    p->stride_b = gt_problem_shape_b(p).rows * p->ldb;
+    p->stride_c = 0;
+}
+
 /* The struct of the first release of this ABI is the present one. */
 static const struct gt_growth growth = {sizeof(gemmtune_problem), sizeof(gemmtune_problem),
                                         "problem", "gemmtune_problem_init"};
@@ -245,8 +274,9 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
         status = check_layout(&given, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const bool swap = given.layout == GEMMTUNE_COL_MAJOR;
+    const bool swap = given.layout == GEMMTUNE_COL_MAJOR, is_empty = given.batch == 0;
     gemmtune_problem p = row_major(&given);
+    p.batch = is_empty ? 1 : p.batch; /* the other numbers are checked as those of one */
     p.struct_size = sizeof p;
     p.reads_c = p.reads_c != 0;
     p.packed_b = p.packed_b != 0;
@@ -263,6 +293,8 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
         status = settle_epilogue(&p, err);
     if (status != GEMMTUNE_OK)
         return status;
+    if (is_empty)
+        make_empty(&p);
     *out = p;
     if (swapped != NULL)
         *swapped = swap;

@@ -21,14 +21,15 @@
 /* Bytes of the longest name with its NUL: 236 and the epilogue. */
 enum { GT_PROBLEM_NAME_MAX = 512 };
 
-/* Larger dimensions and leading dimensions are refused. Kernels index rows and columns with
- * int, and compute every product of two of them with 64 bits. */
+/* Larger dimensions are refused, and larger leading dimensions of several rows. Kernels
+ * index rows and columns with int, and compute every product of two of them with 64 bits.
+ */
 #define GT_DIM_MAX INT64_C(2147483647)
 
 /* Checks *in, a caller's struct, and writes its canonical form; *out is untouched on
  * failure. EINVAL names the member and its value, EUNSUPPORTED a newer struct. In a
- * canonical problem the bytes of each operand fit an int64. `swapped` may be NULL, `out`
- * may be `in`. */
+ * canonical problem the bytes of each operand fit an int64. A batch of no products becomes
+ * a product of no rows and no columns. `swapped` may be NULL, `out` may be `in`. */
 gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
                             const gemmtune_problem *in, struct gt_err *err);
 

@@ -120,23 +120,40 @@ size_t gt_text_utf8(const char *text, size_t len) {
 
 /* ---- lines ----------------------------------------------------------------- */
 
-static bool is_control(char c) {
-    return (unsigned char)c < 0x20 || c == 0x7F;
+/* Whether the character of `len` bytes is one that a terminal obeys instead of showing. */
+static bool is_control(const char *at, size_t len) {
+    const unsigned char *c = (const unsigned char *)at;
+    if (len == 1)
+        return c[0] < 0x20 || c[0] == 0x7F;
+    if (len == 2)
+        return c[0] == 0xC2 && c[1] < 0xA0;
+    /* U+2028 to U+202E: ends of lines, directions; U+2066 to U+2069: directions */
+    return len == 3 && c[0] == 0xE2 &&
+           ((c[1] == 0x80 && c[2] >= 0xA8 && c[2] <= 0xAE) ||
+            (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+}
+
+void gt_text_clean(char *text) {
+    char *to = text;
+    for (size_t left = strlen(text); left > 0;) {
+        const size_t valid = gt_text_utf8(text, left), len = valid > 0 ? valid : 1;
+        if (valid == 0)
+            *to++ = '?';
+        else if (is_control(text, len))
+            *to++ = ' ';
+        else
+            for (size_t i = 0; i < len; i++)
+                *to++ = text[i];
+        text += len;
+        left -= len;
+    }
+    *to = '\0';
 }
 
 void gt_text_line(char *line, size_t size, const char *fmt, va_list args) {
     if (vsnprintf(line, size, fmt, args) < 0)
         line[0] = '\0';
-    size_t left = strlen(line);
-    for (char *at = line; left > 0;) {
-        const size_t len = gt_text_utf8(at, left);
-        if (len == 0)
-            *at = '?';
-        else if (is_control(*at))
-            *at = ' ';
-        at += len > 0 ? len : 1;
-        left -= len > 0 ? len : 1;
-    }
+    gt_text_clean(line);
 }
 
 /* ---- suggestions ----------------------------------------------------------- */

@@ -171,8 +171,9 @@ typedef struct gemmtune_problem {
                              * and more, kernels make the same use */
     int64_t m, n, k;        /* from 0 to 2^31 - 1; op(A) is m x k, op(B) k x n, C m x n */
     int64_t lda, ldb, ldc;  /* elements from one row to the next (column-major: from one
-                             * column); 0: packed, no gap between them */
-    int64_t batch;          /* products or groups, 1 or more */
+                             * column); 0: packed, no gap between them. At most 2^31 - 1
+                             * unless there is a single row: its ld has no effect */
+    int64_t batch;          /* products or groups; 0: nothing is computed or read */
     int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, 0 or more. With stride_c no
                                            * two products may overlap. A stride that has no
                                            * meaning is ignored: all with one product or
@@ -358,7 +359,11 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * A matrix reaches from its first to its last element: the last row needs no padding, nor
  * does the last matrix of a batch. C must overlap neither A nor B, also where they are not
  * read. EINVAL where C is the same pointer as one of them, and on OpenCL where a buffer is
- * too small.
+ * too small. Any other overlap is not noticed, and the result is then undefined: addresses
+ * inside the same matrix, or an OpenCL sub-buffer that shares bytes with another buffer.
+ *
+ * Nothing needs to be given that is not read. Where alpha or k is 0, a and b may be NULL.
+ * Where m, n or batch is 0, all pointers may be NULL.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
@@ -460,9 +465,10 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
  * it. Make it anew with each release of gemmtune; it is no file format.
  */
 
-/* Bytes of the packed B of `p`, whose packed_b must be 0: 0 when n or k is 0. All matrices
- * of a batch are packed together, one after another. EINVAL: the layout is column-major, or
- * packed_b is 1; EUNSUPPORTED: the batch has pointers (pack its matrices one by one). */
+/* Bytes of the packed B of `p`, whose packed_b must be 0: 0 when n, k or batch is 0. All
+ * matrices of a batch are packed together, one after another. EINVAL: the layout is
+ * column-major, or packed_b is 1; EUNSUPPORTED: the batch has pointers (pack its matrices
+ * one by one). */
 GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
                                                    const gemmtune_problem *p);
 

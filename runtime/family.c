@@ -5,6 +5,7 @@
  */
 #include "runtime/family_inside.h"
 
+#include "core/log.h"
 #include "runtime/template_file.h"
 
 #include <dirent.h>
@@ -64,6 +65,16 @@ static gt_status keep(struct gt_families *f, struct gt_family *family, struct gt
     }
     qsort(f->item, f->count, sizeof *f->item, by_rank);
     return GEMMTUNE_OK;
+}
+
+/* Leaves out the family of this name, if there is one. */
+static void drop(struct gt_families *f, const char *name) {
+    const size_t at = position(f, name);
+    if (at == f->count)
+        return;
+    gt_family_destroy(f->item[at].owned);
+    f->count--;
+    memmove(&f->item[at], &f->item[at + 1], (f->count - at) * sizeof *f->item);
 }
 
 size_t gt_families_count(const struct gt_families *f) {
@@ -176,22 +187,53 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
-                                 struct gt_err *err) {
-    struct dirent **entry = NULL;
+/* Adds the sound families of the entries. The first bad one is the error of a folder in
+ * which no family is sound, and with `level` NULL of any folder. */
+static gt_status add_entries(struct gt_families *f, const char *folder,
+                             struct dirent *const *entry, int count,
+                             const gemmtune_log_level *level, struct gt_err *err) {
+    struct gt_err why, first = {""};
+    gt_status status = GEMMTUNE_OK, bad = GEMMTUNE_EINVAL;
     int added = 0;
-    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < count && status == GEMMTUNE_OK; i++) {
+        const char *name = entry[i]->d_name;
+        status = name[0] != '.' ? add_subfolder(f, &added, folder, name, &why) : status;
+        if (status != GEMMTUNE_OK && first.line[0] == '\0') {
+            first = why;
+            bad = status;
+        }
+        if (status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM || level == NULL)
+            continue;
+        gt_log(*level, "%s; the family is left out", why.line);
+        drop(f, name);
+        status = GEMMTUNE_OK;
+    }
+    if (first.line[0] == '\0')
+        (void)gt_fail(&first, bad, "%s: no family in it (FAMILY/space.json)", folder);
+    if (status == GEMMTUNE_OK && added > 0)
+        return status;
+    return gt_fail(err, bad, "%s", first.line);
+}
+
+static gt_status add_folder(struct gt_families *f, const char *folder,
+                            const gemmtune_log_level *level, struct gt_err *err) {
+    struct dirent **entry = NULL;
     const int count = scandir(folder, &entry, NULL, by_name);
     if (count < 0)
         return gt_fail(err, GEMMTUNE_EIO, "%s: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (status == GEMMTUNE_OK && entry[i]->d_name[0] != '.')
-            status = add_subfolder(f, &added, folder, entry[i]->d_name, err);
+    const gt_status status = add_entries(f, folder, entry, count, level, err);
+    for (int i = 0; i < count; i++)
         free(entry[i]);
-    }
     free(entry);
-    if (status == GEMMTUNE_OK && added == 0)
-        status = gt_fail(err, GEMMTUNE_EINVAL, "%s: no family in it (FAMILY/space.json)",
-                         folder);
     return status;
+}
+
+gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
+                                 struct gt_err *err) {
+    return add_folder(f, folder, NULL, err);
+}
+
+gt_status gt_families_add_sound(struct gt_families *f, const char *folder,
+                                gemmtune_log_level level, struct gt_err *err) {
+    return add_folder(f, folder, &level, err);
 }

@@ -231,6 +231,11 @@ gt_status gt_families_create(struct gt_families **out, struct gt_err *err);
 /* Adds every DIR/<name>/space.json; a family of an existing name replaces it. */
 gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
                                  struct gt_err *err);
+/* The same without the families that cannot be read: a line of that level says why. A
+ * family of such a name that the list has already goes as well, since it is not the one
+ * that the folder means. Fails like gt_families_add_folder when no family is left. */
+gt_status gt_families_add_sound(struct gt_families *f, const char *folder,
+                                gemmtune_log_level level, struct gt_err *err);
 void gt_families_destroy(struct gt_families *f);
 size_t gt_families_count(const struct gt_families *f);
 /* By rank, then name; NULL past the end. */

@@ -111,6 +111,13 @@ expect "compare: a family of one's own" 0 '^f32-nn-512x512x512,tuned,plain,TAG=1
 expect "compare: which is stale without its folder" 0 '^f32-nn-512x512x512,tuned,tile,' \
     compare H200 260 --csv --db "$work/other.db"
 
+expect "doctor: a row of a family that is not here" 0 'note *1 row of families that are not here' \
+    doctor --db "$work/other.db"
+expect "doctor: and none with its folder" 0 'stale rows *ok' doctor --db "$work/other.db" \
+    --templates "$GT_SRC/tests/data/families"
+! grep -q 'not here' "$work/out"
+verdict "which is then said" $?
+
 # one sentence, whatever else there is to say
 no_device() {
     name=$1

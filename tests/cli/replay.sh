@@ -61,6 +61,19 @@ expect "no such file" 3 'No such file' replay "$work/none.json"
 expect "a folder" 3 "$work" replay "$work"
 echo '{"device_name": 1}' >"$work/bad.json"
 expect "wrong types" 3 'bad.json:1: /device_name: must be a string' replay "$work/bad.json"
+printf '{"device_name": "A\\n\\u001b[31mB", "kernel_name": "k", "tune_params_keys": ["A"],
+"tune_params": {"A": [1, 2]}, "cache": {"1": {"A": 1, "time": 1, "power": Infinity},
+"2": {"A": 2, "time": NaN}}}' >"$work/odd.json"
+expect "NaN and Infinity" 0 '^full ' replay "$work/odd.json" --strategy full --seeds 1
+printf 'k on A  [31mB: 2 points' >"$work/want"
+head -c "$(wc -c <"$work/want")" "$work/err" | cmp -s - "$work/want"
+verdict "no control character of a file reaches the terminal" $?
+mkfifo "$work/fifo.json"
+expect "a pipe" 3 'fifo.json: not a regular file' replay "$work/fifo.json"
+expect "a device" 3 '/dev/zero: not a regular file' replay /dev/zero
+echo 'm,n,k' >"$work/shapes.csv"
+expect "another kind of file" 3 'shapes.csv: a table of shapes, not a cache of Kernel Tuner' \
+    replay "$work/shapes.csv"
 expect "the other cache is bad" 3 'bad.json:1' replay "$cache" --from "$work/bad.json"
 expect "an unknown strategy" 2 "no strategy 'x': model, ils" replay "$cache" --strategy x
 expect "tune knows the same" 2 "no strategy 'x': model, ils" tune --device 0 f32-nn-1x1x1 \

@@ -35,5 +35,9 @@ has "and said to be" "$(cat "$TMPDIR/said")" "no misses of"
 echo nonsense >"$GEMMTUNE_MISSES"
 tune --from-misses "$GEMMTUNE_MISSES"
 is "so is one with another text" $? 3
-has "which is named" "$(cat "$TMPDIR/said")" "misses:1: is not LOSS DEVICE PROBLEM"
+has "of which each line is named" "$(cat "$TMPDIR/said")" "misses:1: is not LOSS DEVICE PROBLEM"
+mkfifo "$TMPDIR/fifo"
+tune --from-misses "$TMPDIR/fifo"
+is "a pipe is refused, not waited for" $? 3
+has "and said to be one" "$(cat "$TMPDIR/said")" "fifo: not a regular file"
 exit "$bad"

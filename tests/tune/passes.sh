@@ -64,6 +64,10 @@ is "lookup: the first rank of the present source" "$(field match) $(field why)" 
 "$GEMMTUNE" verify --device 0 --db "$db" --templates "$families" >"$TMPDIR/out" 2>&1
 is "verify: the winner of the present source" "$? $(sed -n 's/ (seed.*//p' "$TMPDIR/out")" \
     "0 1 correct, 0 wrong, 0 failed otherwise, 0 stale"
+"$GEMMTUNE" verify --device 0 --db "$db" >"$TMPDIR/out" 2>&1
+is "verify: without the folder there is no family" \
+    "$? $(grep -c ' no family .*--templates names it' "$TMPDIR/out")" "1 1"
+has "verify: which is not called stale" "$(cat "$TMPDIR/out")" "0 stale, 1 of no family (seed"
 db=$TMPDIR/passes.db
 "$GEMMTUNE" ladder "$problem" --device 0 --db "$db" --templates "$families" --budget 1s \
     >"$TMPDIR/out" 2>&1

@@ -19,6 +19,15 @@ has "it has a sentence of its own" "$(grep f32-tt "$TMPDIR/dry")" \
 tune --dry-run --templates "$families" --family hang f32-nn-8x8x8
 is "all can be tuned: exit 0" $? 0
 
+seq 1 2000 | sed 's/.*/"f32-nn-&x64x1000"/' | paste -sd, | sed 's/.*/{"format": 1, "sizes": [&]}/' \
+    >"$TMPDIR/many.json"
+timeout 60 "$GEMMTUNE" tune --device 0 --dry-run --csv --sizes "$TMPDIR/many.json" \
+    >"$TMPDIR/dry" 2>"$TMPDIR/said"
+is "two thousand problems are looked at within a minute" $? 0
+is "they have more points than were counted" "$(grep -c ',1000,.*,true' "$TMPDIR/dry")" 2000
+awk -F , 'NR > 1 && !($3 >= 3 && $3 < 100) {bad = 1} END {exit bad}' "$TMPDIR/dry"
+is "and as many trials as their time allows" $? 0
+
 # ---- how long it will take ----
 
 "$GEMMTUNE" tune --device 0 --db "$TMPDIR/time.db" --templates "$families" --family plain \

@@ -69,6 +69,31 @@ static void test_budget(void **state) {
     assert_near(gt_estimate_all(&budget, &tuner, 1), PROBLEMS * least_s);
 }
 
+static size_t trials(size_t i, size_t points, double slowdown) {
+    return gt_estimate_trials(&budget, &tuner, i, points, slowdown);
+}
+
+/* As many as fit the time, never fewer than the required ones or more than there are. */
+static void test_trials(void **state) {
+    (void)state;
+    begin("normal", 0, 1, true); /* 3.5 s on a CPU device */
+    assert_in_range(trials(0, SIZE_MAX, 1), 4, 20);
+    assert_int_equal(trials(0, SIZE_MAX, 100), 3);
+    assert_int_equal(trials(0, 2, 1), 2);
+    begin("normal", 0, 1, false);
+    assert_in_range(trials(0, SIZE_MAX, 1), 21, 255);
+    begin("quick", 0, 1, false);
+    assert_int_equal(trials(0, SIZE_MAX, 1), 16);
+    begin("full", 0, 1, true);
+    assert_int_equal(trials(0, SIZE_MAX, 1), SIZE_MAX);
+    assert_int_equal(trials(0, 12345, 1), 12345);
+    begin(NULL, 1000, 1, true);
+    assert_true(trials(2, SIZE_MAX, 1) > 6 * trials(0, SIZE_MAX, 1));
+    assert_true((double)trials(2, SIZE_MAX, 1) < 700 / 0.1);
+    begin(NULL, 0.001, 1, true);
+    assert_int_equal(trials(0, SIZE_MAX, 1), 3);
+}
+
 static void test_all(void **state) {
     (void)state;
     begin("normal", 0, 2, false);
@@ -86,9 +111,8 @@ static int teardown(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_effort),
-        cmocka_unit_test(test_no_limit),
-        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_effort), cmocka_unit_test(test_no_limit),
+        cmocka_unit_test(test_budget), cmocka_unit_test(test_trials),
         cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);

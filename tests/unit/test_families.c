@@ -65,8 +65,17 @@ static int folder_create(void **state) {
 }
 
 static int folder_remove(void **state) {
-    static const char *const names[] = {"toy/space.json", "toy/toy.cl", "toy", "common/x",
-                                        "common",         "stray",      ""};
+    static const char *const names[] = {"toy/space.json",
+                                        "toy/toy.cl",
+                                        "toy",
+                                        "common/x",
+                                        "common",
+                                        "stray",
+                                        "bad/space.json",
+                                        "bad",
+                                        "tile/space.json",
+                                        "tile",
+                                        ""};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[1024];
@@ -114,6 +123,50 @@ static void test_folder(void **state) {
     assert_string_equal(gt_families_find(all, "toy")->source[1]->text, "newer");
     make_file("toy/space.json", "{", 1);
     expect_folder_refused(all, GEMMTUNE_EPARSE, "toy/space.json:1");
+    gt_families_destroy(all);
+}
+
+static struct {
+    int count;
+    char line[2][512];
+} warned;
+
+static void take_warning(void *user, gemmtune_log_level level, const char *line) {
+    (void)user, (void)level;
+    if (warned.count < 2)
+        (void)snprintf(warned.line[warned.count], sizeof *warned.line, "%s", line);
+    warned.count++;
+}
+
+/* Each bad family costs a line and itself, also where it would replace another one. */
+static void test_bad_families_beside_a_sound_one(void **state) {
+    struct gt_err err = {""};
+    (void)state;
+    struct gt_families *all = builtin();
+    const size_t before = gt_families_count(all);
+    warned.count = 0;
+    gemmtune_set_log(take_warning, NULL, GEMMTUNE_LOG_WARN);
+    make_folder("bad");
+    make_file("bad/space.json", "{", 1);
+    assert_int_equal(gt_families_add_sound(all, folder, GEMMTUNE_LOG_WARN, &err),
+                     GEMMTUNE_EPARSE); /* nothing is sound in it */
+    assert_non_null(strstr(err.line, "bad/space.json:1"));
+    make_folder("tile");
+    make_file("tile/space.json", "[]", 2);
+    make_folder("toy");
+    make_file("toy/space.json", good, strlen(good));
+    make_file("toy/toy.cl", "the text", 8);
+    expect_folder_refused(all, GEMMTUNE_EPARSE, "bad/space.json:1");
+    warned.count = 0;
+    assert_int_equal(gt_families_add_sound(all, folder, GEMMTUNE_LOG_WARN, &err),
+                     GEMMTUNE_OK);
+    gemmtune_set_log(NULL, NULL, GEMMTUNE_LOG_WARN);
+    assert_int_equal(warned.count, 2);
+    assert_non_null(strstr(warned.line[0], "bad/space.json:1"));
+    assert_non_null(strstr(warned.line[1], "tile/space.json:1"));
+    assert_non_null(gt_families_find(all, "toy"));
+    assert_null(gt_families_find(all, "tile"));
+    assert_int_equal(gt_families_count(all), before);
     gt_families_destroy(all);
 }
 
@@ -306,6 +359,8 @@ int main(void) {
         cmocka_unit_test(test_expressions_as_functions),
         cmocka_unit_test(test_lists_as_functions),
         cmocka_unit_test_setup_teardown(test_folder, folder_create, folder_remove),
+        cmocka_unit_test_setup_teardown(test_bad_families_beside_a_sound_one, folder_create,
+                                        folder_remove),
         cmocka_unit_test(test_folder_that_is_not_there),
     };
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -483,11 +485,108 @@ static void test_load_says_why_not(void **state) {
     assert_null(doc);
     assert_int_equal(gt_json_load(&doc, "/tmp", &err), GEMMTUNE_EIO);
     assert_string_equal(err.line, "/tmp: Is a directory");
-    assert_int_equal(gt_json_load(&doc, "/dev/null", &err), GEMMTUNE_EPARSE);
-    assert_string_equal(err.line, "/dev/null:1: expected a value, but the text ends");
-    assert_int_equal(gt_json_load(&doc, "/dev/zero", &err), GEMMTUNE_EPARSE);
-    assert_string_equal(err.line, "/dev/zero: larger than 64 MiB");
+    assert_int_equal(gt_json_load(&doc, "/dev/zero", &err), GEMMTUNE_EIO);
+    assert_string_equal(err.line, "/dev/zero: not a regular file");
     assert_null(doc);
+}
+
+/* Makes a file of `size` zeros. */
+static void make_file(char path[512], off_t size) {
+    const char *tmp = getenv("TMPDIR");
+    (void)snprintf(path, 512, "%s/gt-json-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, size), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static void test_load_bounds_what_it_reads(void **state) {
+    char path[512], says[600];
+    struct gt_json *doc = NULL;
+    struct gt_err err = {""};
+    (void)state;
+    make_file(path, 0);
+    (void)snprintf(says, sizeof says, "%s:1: expected a value, but the text ends", path);
+    assert_int_equal(gt_json_load(&doc, path, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, says);
+    assert_int_equal(truncate(path, 65 << 20), 0);
+    (void)snprintf(says, sizeof says, "%s: larger than 64 MiB", path);
+    assert_int_equal(gt_json_load(&doc, path, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, says);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    (void)snprintf(says, sizeof says, "%s: not a regular file", path);
+    assert_int_equal(gt_json_load(&doc, path, &err), GEMMTUNE_EIO); /* and does not wait */
+    assert_string_equal(err.line, says);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* ---- Python's text ---- */
+
+static struct gt_json *parse_python(const char *text) {
+    struct gt_json *doc = NULL;
+    struct gt_err err = {""};
+    if (gt_json_parse_python(&doc, "t.json", text, strlen(text), &err) != GEMMTUNE_OK)
+        fail_msg("%s: %s", text, err.line);
+    return doc;
+}
+
+static void test_python_writes_more_than_json(void **state) {
+    struct gt_json *doc =
+        parse_python("{\"NaN\": NaN, \"i\": [Infinity, -Infinity],\n"
+                     "\"big\": 123456789012345678901, \"s\": \"a\\\"NaN, Infinity\", "
+                     "\"d\": 1, \"d\": 2}");
+    const struct gt_node root = gt_json_root(doc);
+    const char *text = NULL;
+    double number = 0;
+    int64_t whole = 0;
+    (void)state;
+    assert_int_equal(gt_json_kind(gt_json_member(root, "NaN")), GT_JSON_NULL);
+    for (size_t i = 0; i < 2; i++) {
+        const struct gt_node n = gt_json_at(gt_json_member(root, "i"), i);
+        assert_int_equal(gt_json_kind(n), GT_JSON_NUMBER);
+        assert_int_equal(gt_json_double(&number, n, NULL), GEMMTUNE_EPARSE);
+    }
+    const struct gt_node big = gt_json_member(root, "big");
+    assert_int_equal(gt_json_line(big), 2);
+    assert_int_equal(gt_json_double(&number, big, NULL), GEMMTUNE_OK);
+    assert_true(number == 123456789012345678901.0);
+    assert_int_equal(gt_json_string(&text, gt_json_member(root, "s"), NULL), GEMMTUNE_OK);
+    assert_string_equal(text, "a\"NaN, Infinity");
+    assert_int_equal(gt_json_int(&whole, gt_json_member(root, "d"), 0, 9, NULL),
+                     GEMMTUNE_OK);
+    assert_int_equal(whole, 2);
+    gt_json_destroy(doc);
+}
+
+static void test_python_text_may_be_wrong_too(void **state) {
+    static const char *const bad[] = {"",     "NaNs", "[NaN",      "{\"a\": Inf}",     "\"",
+                                      "\"\\", "nan",  "+Infinity", "1.2.3.4.5.6.7.8.9"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gt_json *doc = NULL;
+        assert_int_equal(gt_json_parse_python(&doc, "t", bad[i], strlen(bad[i]), NULL),
+                         GEMMTUNE_EPARSE);
+        assert_null(doc);
+    }
+}
+
+static void test_equal(void **state) {
+    static const char text[] = "[null, 1, 1.0, \"1\", [1, null], [1, null], [1, 2], [1],"
+                               "{\"a\": 1}, {\"a\": 1}, {\"b\": 1}, true, false]";
+    static const struct { size_t a, b; } pairs[] = {{1, 2}, {4, 5}, {8, 9}};
+    struct gt_json *doc = parse_python(text);
+    const struct gt_node root = gt_json_root(doc);
+    (void)state;
+    for (size_t a = 0; a < gt_json_count(root); a++)
+        for (size_t b = a; b < gt_json_count(root); b++) {
+            bool same = a == b;
+            for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+                same = same || (pairs[i].a == a && pairs[i].b == b);
+            if (gt_json_equal(gt_json_at(root, a), gt_json_at(root, b)) != same)
+                fail_msg("%zu and %zu", a, b);
+        }
+    gt_json_destroy(doc);
 }
 
 /* ---- out of memory ---- */
@@ -518,16 +617,20 @@ static void test_out_of_memory_everywhere(void **state) {
 }
 
 static void test_out_of_memory_while_loading(void **state) {
+    char path[512], says[600];
     struct gt_json *doc = NULL;
     struct gt_err err = {""};
     (void)state;
     if (__real_malloc == NULL)
         skip();
+    make_file(path, 9);
     allocations_left = 0;
-    const gt_status status = gt_json_load(&doc, "/dev/zero", &err);
+    const gt_status status = gt_json_load(&doc, path, &err);
     allocations_left = -1;
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(status, GEMMTUNE_ENOMEM);
-    assert_string_equal(err.line, "/dev/zero: out of memory");
+    (void)snprintf(says, sizeof says, "%s: out of memory", path);
+    assert_string_equal(err.line, says);
     assert_null(doc);
 }
 
@@ -646,6 +749,10 @@ int main(void) {
         cmocka_unit_test(test_long_paths_are_cut),
         cmocka_unit_test(test_load),
         cmocka_unit_test(test_load_says_why_not),
+        cmocka_unit_test(test_load_bounds_what_it_reads),
+        cmocka_unit_test(test_python_writes_more_than_json),
+        cmocka_unit_test(test_python_text_may_be_wrong_too),
+        cmocka_unit_test(test_equal),
         cmocka_unit_test(test_out_of_memory_everywhere),
         cmocka_unit_test(test_out_of_memory_while_loading),
         cmocka_unit_test(test_quote),

@@ -143,40 +143,93 @@ static void test_processes(void **state) {
     gt_sweep_clear(&sweep);
 }
 
-static void test_bad_files(void **state) {
+static struct {
+    int count;
+    char first[512], last[512];
+} warnings;
+
+static void take_warning(void *user, gemmtune_log_level level, const char *line) {
+    (void)user, (void)level;
+    if (warnings.count++ == 0)
+        (void)snprintf(warnings.first, sizeof warnings.first, "%s", line);
+    (void)snprintf(warnings.last, sizeof warnings.last, "%s", line);
+}
+
+/* A bad line costs itself and a warning; the others count. */
+static void test_bad_lines(void **state) {
     static const struct {
-        const char *text, *wrong; /* NULL: it is read */
+        const char *text, *warning; /* NULL: there is none */
+        int problems;
     } rows[] = {
-        {"", NULL},
-        {"10 here f32-nn-1x1x1\n10 here f32-nn-2x", NULL}, /* the end was cut off */
-        {"10 here f32-nn-1x1x1\n0 here f32-nn-1x1x1\n", ":2: is not LOSS DEVICE PROBLEM"},
-        {"1000001 here f32-nn-1x1x1\n", ":1: is not"},
-        {"0.5 here f32-nn-1x1x1\n", ":1: is not"},
-        {"10 here\n", ":1: is not"},
-        {"\n", ":1: is not"},
-        {"10 here f32-nn-1x1\n", ":1: problem \"f32-nn-1x1\""},
-        {"{\"format\": 1}\n", ":1: is not"},
+        {"", NULL, 0},
+        {"10 here f32-nn-1x1x1\n10 here f32-nn-2x", NULL, 1}, /* the end was cut off */
+        {"10 here f32-nn-1x1x1\n0 here f32-nn-2x1x1\n10 here f32-nn-3x1x1\n",
+         ":2: is not LOSS DEVICE PROBLEM", 2},
+        {"1000001 here f32-nn-1x1x1\n", ":1: is not", 0},
+        {"0.5 here f32-nn-1x1x1\n", ":1: is not", 0},
+        {"10 here\n", ":1: is not", 0},
+        {"\n10 here f32-nn-1x1x1\n", ":1: is not", 1},
+        {"10 here f32-nn-1x1\n10 here f32-nn-1x1x1\n", ":1: problem \"f32-nn-1x1\"", 1},
+        {"10 there f32-nn-1x1\n10 here f32-nn-1x1x1\n", NULL, 1},
+        {"{\"format\": 1}\n", ":1: is not", 0},
     };
     (void)state;
+    gemmtune_set_log(take_warning, NULL, GEMMTUNE_LOG_WARN);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_sweep sweep = {0};
         struct gt_misses_read read;
-        struct gt_err err = {""};
         write_text(rows[i].text);
-        const gt_status status = gt_misses_load(&read, &sweep, path, "here", &err);
-        if (status != (rows[i].wrong != NULL ? GEMMTUNE_EPARSE : GEMMTUNE_OK) ||
-            (rows[i].wrong != NULL && strstr(err.line, rows[i].wrong) == NULL))
-            fail_msg("%zu: %d, \"%s\"", i, (int)status, err.line);
+        warnings.count = 0;
+        assert_int_equal(gt_misses_load(&read, &sweep, path, "here", NULL), GEMMTUNE_OK);
+        assert_int_equal(read.problems, rows[i].problems);
+        assert_int_equal(sweep.count, rows[i].problems);
+        assert_int_equal(warnings.count, rows[i].warning != NULL);
+        if (rows[i].warning != NULL && strstr(warnings.first, rows[i].warning) == NULL)
+            fail_msg("%zu: \"%s\"", i, warnings.first);
         gt_sweep_clear(&sweep);
     }
+    gemmtune_set_log(NULL, NULL, GEMMTUNE_LOG_WARN);
+}
+
+static void test_many_bad_lines(void **state) {
+    struct gt_sweep sweep = {0};
+    struct gt_misses_read read;
+    FILE *file = fopen(path, "w");
+    (void)state;
+    assert_non_null(file);
+    for (int i = 0; i < 1000; i++)
+        assert_true(fputs("x\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    warnings.count = 0;
+    gemmtune_set_log(take_warning, NULL, GEMMTUNE_LOG_WARN);
+    assert_int_equal(gt_misses_load(&read, &sweep, path, "here", NULL), GEMMTUNE_OK);
+    gemmtune_set_log(NULL, NULL, GEMMTUNE_LOG_WARN);
+    assert_int_equal(warnings.count, 6);
+    assert_non_null(strstr(warnings.last, ": 995 more lines are left out"));
+    gt_sweep_clear(&sweep);
+}
+
+/* What has no end, or no writer, is not waited for. */
+static void test_no_regular_file(void **state) {
+    struct gt_sweep sweep = {0};
+    struct gt_misses_read read;
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(gt_misses_load(&read, &sweep, path, "here", &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, ": not a regular file"));
+    assert_int_equal(gt_misses_load(&read, &sweep, "/dev/zero", "here", &err),
+                     GEMMTUNE_EIO);
+    assert_string_equal(err.line, "/dev/zero: not a regular file");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_order),   TEST(test_off_by_default), TEST(test_bound),
-        TEST(test_no_file), TEST(test_processes),      TEST(test_bad_files),
+        TEST(test_order),          TEST(test_off_by_default),  TEST(test_bound),
+        TEST(test_no_file),        TEST(test_processes),       TEST(test_bad_lines),
+        TEST(test_many_bad_lines), TEST(test_no_regular_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

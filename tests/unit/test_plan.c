@@ -205,6 +205,38 @@ static void test_empty_products_build_nothing(void **state) {
     close_all(ctx);
 }
 
+/* As BLAS calls with a batch count of 0: nothing is built, read or launched. */
+static void test_empty_batches_do_nothing(void **state) {
+    const gemmtune_batch_kind kinds[] = {GEMMTUNE_BATCH_STRIDED, GEMMTUNE_BATCH_POINTERS,
+                                         GEMMTUNE_GROUPED_ROWS, GEMMTUNE_MASKED_ROWS};
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        gemmtune_problem p;
+        gemmtune_plan *plan = NULL;
+        size_t bytes = 1;
+        assert_int_equal(gemmtune_problem_init(&p, GEMMTUNE_F32, 64, 64, 64), GEMMTUNE_OK);
+        p.layout = GEMMTUNE_ROW_MAJOR;
+        p.batch = 0;
+        p.batch_kind = kinds[i];
+        if (gemmtune_plan_create(&plan, ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0) != GEMMTUNE_OK)
+            fail_msg("%s", gemmtune_errmsg());
+        assert_int_equal(builds, 0);
+        memset(&seen, 0, sizeof seen);
+        assert_int_equal(gemmtune_execute(plan, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+                         GEMMTUNE_OK);
+        assert_int_equal(seen.count, 0);
+        gemmtune_plan_destroy(plan);
+        if (kinds[i] == GEMMTUNE_BATCH_POINTERS)
+            continue;
+        assert_int_equal(gemmtune_packed_bytes(&bytes, &p), GEMMTUNE_OK);
+        assert_int_equal(bytes, 0);
+        assert_int_equal(gemmtune_pack(ctx, &p, NULL, NULL, NULL), GEMMTUNE_OK);
+    }
+    assert_int_equal(builds, 0);
+    close_all(ctx);
+}
+
 static void test_scalars_of_each_type(void **state) {
     const double alpha = 0.5, none = 0;
     const int32_t minus = -3, zero_i = 0;
@@ -234,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_unaligned_pointers),
         cmocka_unit_test(test_degenerate_products),
         cmocka_unit_test(test_empty_products_build_nothing),
+        cmocka_unit_test(test_empty_batches_do_nothing),
         cmocka_unit_test(test_scalars_of_each_type),
     };
     return cmocka_run_group_tests_name("plan", tests, setup, teardown);

@@ -103,7 +103,7 @@ static void serve(int in, int out) {
         gt_report_init(&report, job.id, GT_STAGE_LAUNCHING);
         (void)gt_write_all(out, &report, sizeof report);
         if (asked("prints") || asked("prints_and_dies")) {
-            printf("a library says this\n");
+            printf("a library \033]0;says this\n");
             fflush(stdout);
             fprintf(stderr, "1 error generated.\ngemmtune: our own line\n");
         }
@@ -283,7 +283,7 @@ static void test_what_workers_print(void **state) {
     assert_string_equal(shown_by("good"), "");
     assert_string_equal(
         shown_by("prints_and_dies"),
-        "a library says this\n1 error generated.\ngemmtune: our own line\n");
+        "a library  ]0;says this\n1 error generated.\ngemmtune: our own line\n");
     assert_string_equal(shown_by("dies"), "");
     assert_string_equal(shown_by("stops_inside"), "");
 }

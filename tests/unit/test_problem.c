@@ -79,8 +79,10 @@ static void test_members_out_of_range_are_named(void **state) {
         {offsetof(gemmtune_problem, lda), 6, "lda is 6, must be 0 (packed) or at least 7"},
         {offsetof(gemmtune_problem, ldb), 4, "ldb is 4, must be 0 (packed) or at least 5"},
         {offsetof(gemmtune_problem, ldc), 4, "ldc is 4, must be 0 (packed) or at least 5"},
-        {offsetof(gemmtune_problem, ldc), GT_DIM_MAX + 1, "ldc is 2147483648"},
-        {offsetof(gemmtune_problem, batch), 0, "batch is 0, must be from 1"},
+        {offsetof(gemmtune_problem, ldc), GT_DIM_MAX + 1,
+         "ldc is 2147483648, must be at most 2147483647 where there is more than one row"},
+        {offsetof(gemmtune_problem, lda), INT64_MAX, "lda is 9223372036854775807, must be"},
+        {offsetof(gemmtune_problem, batch), -1, "batch is -1, must be from 0"},
         {offsetof(gemmtune_problem, batch), GT_DIM_MAX + 1, "batch is 2147483648"},
         {offsetof(gemmtune_problem, expected_rows), -1, "expected_rows is -1"},
     };
@@ -90,6 +92,66 @@ static void test_members_out_of_range_are_named(void **state) {
         memcpy((char *)&p + cases[i].at, &cases[i].value, sizeof cases[i].value);
         assert_refused(&p, GEMMTUNE_EINVAL, cases[i].said);
     }
+}
+
+/* BLAS takes any leading dimension of a single row, and none of them has an effect. */
+static void test_a_single_row_has_any_leading_dimension(void **state) {
+    const int64_t sizes[] = {GT_DIM_MAX + 1, INT64_C(1) << 40, INT64_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        gemmtune_problem p = rows(1, 5, 7), q;
+        char name[GT_PROBLEM_NAME_MAX];
+        p.lda = p.ldc = sizes[i];
+        assert_int_equal(gt_problem_canonical(&q, NULL, &p, NULL), GEMMTUNE_OK);
+        (void)gt_problem_name(&q, name);
+        assert_string_equal(name, "f32-nn-1x5x7");
+        p.ldb = sizes[i]; /* B has seven rows */
+        assert_refused(&p, GEMMTUNE_EINVAL,
+                       "where there is more than one row or column of B");
+        p = rows(3, 5, 0); /* A and B are empty */
+        p.ldb = sizes[i];
+        assert_int_equal(gt_problem_canonical(&q, NULL, &p, NULL), GEMMTUNE_OK);
+        assert_int_equal(q.ldb, 5);
+    }
+    /* the rows of a batch are still so far apart */
+    gemmtune_problem p = rows(1, 5, 7), q;
+    p.batch = 3;
+    p.lda = GT_DIM_MAX + 1;
+    assert_int_equal(gt_problem_canonical(&q, NULL, &p, NULL), GEMMTUNE_OK);
+    assert_int_equal(q.lda, 7);
+    assert_int_equal(q.stride_a, GT_DIM_MAX + 1);
+    p.lda = INT64_MAX;
+    assert_refused(&p, GEMMTUNE_EINVAL, "A has more elements than 64 bits count");
+    p = rows(1, 5, 7); /* in columns each of the seven of A lies behind the other */
+    p.layout = GEMMTUNE_COL_MAJOR;
+    p.lda = GT_DIM_MAX + 1;
+    assert_refused(&p, GEMMTUNE_EINVAL,
+                   "lda is 2147483648, must be at most 2147483647 where there is more than "
+                   "one row or column of A");
+}
+
+/* No products: nothing to do, but the other members are checked as always. */
+static void test_an_empty_batch(void **state) {
+    const gemmtune_batch_kind kinds[] = {GEMMTUNE_BATCH_STRIDED, GEMMTUNE_BATCH_POINTERS,
+                                         GEMMTUNE_GROUPED_ROWS, GEMMTUNE_MASKED_ROWS};
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (int packed = 0; packed < 2; packed++) {
+            gemmtune_problem p = rows(3, 5, 7), q, again;
+            p.batch = 0;
+            p.batch_kind = kinds[i];
+            p.packed_b = packed;
+            p.ldc = 9;
+            assert_int_equal(gt_problem_canonical(&q, NULL, &p, NULL), GEMMTUNE_OK);
+            assert_true(q.m == 0 && q.n == 0 && q.batch == 1);
+            assert_int_equal(gt_problem_elems_a(&q), 0);
+            assert_int_equal(gt_problem_elems_b(&q), 0);
+            assert_int_equal(gt_problem_elems_c(&q), 0);
+            assert_int_equal(gt_problem_canonical(&again, NULL, &q, NULL), GEMMTUNE_OK);
+            assert_same(&again, &q); /* it is canonical */
+            p.ldc = 4;
+            assert_refused(&p, GEMMTUNE_EINVAL, "ldc is 4");
+        }
 }
 
 static void test_enums_out_of_range_are_named(void **state) {
@@ -427,6 +489,8 @@ int main(void) {
         cmocka_unit_test(test_column_major_is_exchanged),
         cmocka_unit_test(test_exchange_computes_the_same),
         cmocka_unit_test(test_members_out_of_range_are_named),
+        cmocka_unit_test(test_a_single_row_has_any_leading_dimension),
+        cmocka_unit_test(test_an_empty_batch),
         cmocka_unit_test(test_enums_out_of_range_are_named),
         cmocka_unit_test(test_struct_size_is_checked),
         cmocka_unit_test(test_a_longer_struct_is_taken),

@@ -62,6 +62,15 @@ static void test_order_and_points(void **state) {
     }
     assert_int_equal(n, spaces);
     assert_true(spaces > 1);
+    size_t points = 0, counted = 0;
+    for (int i = 0; i < spaces; i++)
+        points += space[i].count;
+    OK(gt_tune_count(&counted, SIZE_MAX, &tuner, &p, &err));
+    assert_int_equal(counted, points);
+    OK(gt_tune_count(&counted, points - 1, &tuner, &p, &err));
+    assert_int_equal(counted, points - 1);
+    OK(gt_tune_count(&counted, 7, &tuner, &p, &err));
+    assert_int_equal(counted, 7);
     gt_tune_spaces_free(space, spaces);
 }
 
@@ -81,6 +90,11 @@ static void test_some_families(void **state) {
     tuner.only = &f64_only;
     const gt_status status = gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err);
     assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "no family"));
+    err.line[0] = '\0';
+    size_t points = 1;
+    assert_int_equal(gt_tune_count(&points, 7, &tuner, &p, &err), GEMMTUNE_EUNSUPPORTED);
+    assert_int_equal(points, 0);
     assert_non_null(strstr(err.line, "no family"));
     tuner.only = NULL;
 }

@@ -2,6 +2,8 @@
 /* misses.c - see misses.h. */
 #include "tuner/base/misses.h"
 
+#include "core/io.h"
+#include "core/log.h"
 #include "core/text.h"
 #include "runtime/misses.h"
 
@@ -9,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SHOWN_MAX = 5 }; /* refused lines that get a warning each */
 
 /* A line, and later all lines of one problem. */
 struct miss {
@@ -20,14 +24,24 @@ struct log {
     const char *path, *device_key;
     struct miss *miss;
     size_t count, room;
-    int64_t line_number, others;
+    int64_t line_number, others, refused;
 };
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-static gt_status refuse(const struct log *log, const char *what, struct gt_err *err) {
-    return gt_fail(err, GEMMTUNE_EPARSE, "%s:%lld: %s", log->path,
-                   (long long)log->line_number, what);
+/* Leaves out the present line. Another process may have died while it wrote the line, so
+ * the others count. */
+static void refuse(struct log *log, const char *what) {
+    if (log->refused++ < SHOWN_MAX)
+        gt_log(GEMMTUNE_LOG_WARN, "%s:%lld: %s; the line is left out", log->path,
+               (long long)log->line_number, what);
+}
+
+static void say_refused(const struct log *log) {
+    const long long more = (long long)log->refused - SHOWN_MAX;
+    if (more > 0)
+        gt_log(GEMMTUNE_LOG_WARN, "%s: %lld more line%s left out", log->path, more,
+               more == 1 ? " is" : "s are");
 }
 
 static gt_status make_room(struct log *log, struct gt_err *err) {
@@ -45,11 +59,13 @@ static gt_status make_room(struct log *log, struct gt_err *err) {
 static gt_status keep(struct log *log, int64_t loss, const char *name, struct gt_err *err) {
     gemmtune_problem p;
     struct gt_err why = {""};
-    gt_status status = make_room(log, err);
+    if (gt_problem_from_name(&p, name, &why) != GEMMTUNE_OK) {
+        refuse(log, why.line);
+        return GEMMTUNE_OK;
+    }
+    const gt_status status = make_room(log, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (gt_problem_from_name(&p, name, &why) != GEMMTUNE_OK)
-        return refuse(log, why.line, err);
     struct miss *m = &log->miss[log->count++];
     (void)gt_problem_name(&p, m->problem);
     m->loss = loss;
@@ -67,10 +83,11 @@ static gt_status take_line(struct log *log, const char *line, size_t len,
     if (key.stop != ' ' || key.len == 0 ||
         !gt_text_int(&thousandths, loss.text, (size_t)loss.len) || thousandths < 1 ||
         thousandths > GT_MISS_LOSS_MAX)
-        return refuse(log, "is not LOSS DEVICE PROBLEM, with a loss in thousandths", err);
-    if (gt_piece_is(key, log->device_key))
+        refuse(log, "is not LOSS DEVICE PROBLEM, with a loss in thousandths");
+    else if (gt_piece_is(key, log->device_key))
         return keep(log, thousandths, rest.at, err);
-    log->others++;
+    else
+        log->others++;
     return GEMMTUNE_OK;
 }
 
@@ -140,10 +157,12 @@ static gt_status add_to_sweep(struct gt_misses_read *out, struct gt_sweep *sweep
 gt_status gt_misses_load(struct gt_misses_read *out, struct gt_sweep *sweep,
                          const char *path, const char *device_key, struct gt_err *err) {
     struct log log = {.path = path, .device_key = device_key};
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    gt_status status = read_lines(&log, file, err);
+    FILE *file;
+    gt_status status = gt_fopen_input(&file, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = read_lines(&log, file, err);
+    say_refused(&log);
     (void)fclose(file);
     if (status == GEMMTUNE_OK) {
         add_up(&log);

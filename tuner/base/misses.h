@@ -12,8 +12,8 @@ struct gt_misses_read {
 
 /* Adds the problems that the device missed to the sweep. The order is by the sum of the
  * expected losses of a problem's lines, the largest first; the weight is the number of its
- * lines. EIO; EPARSE with file and line. A last line without its end was cut off, and does
- * not count. */
+ * lines. EIO. A line that is none is left out, with a warning that names file and line. A
+ * last line without its end was cut off, and does not count. */
 gt_status gt_misses_load(struct gt_misses_read *out, struct gt_sweep *sweep,
                          const char *path, const char *device_key, struct gt_err *err);
 

@@ -212,6 +212,13 @@ bool gt_view_current(const struct gt_view_row *row, const struct gt_families *fa
     return gt_families_current(families, row->family, row->hash) != NULL;
 }
 
+const char *gt_view_outdated(const struct gt_view_row *row,
+                             const struct gt_families *families) {
+    if (gt_families_find(families, row->family) == NULL)
+        return "no family";
+    return gt_view_current(row, families) ? NULL : "stale";
+}
+
 static size_t end_of_problem(const struct gt_view *v, size_t begin) {
     size_t end = begin;
     while (end < v->row_count && strcmp(v->row[end].device, v->row[begin].device) == 0 &&

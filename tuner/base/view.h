@@ -51,6 +51,11 @@ void gt_view_clear(struct gt_view *v);
 /* Whether the row's kernel has the present source of its family, so that a build would give
  * the same kernel. */
 bool gt_view_current(const struct gt_view_row *row, const struct gt_families *families);
+/* Why it has not: "no family" when there is none of its name, else "stale"; NULL when it
+ * has.
+ */
+const char *gt_view_outdated(const struct gt_view_row *row,
+                             const struct gt_families *families);
 /* Ranks the rows from `from` on again; they must be the records of one database. For each
  * device and problem, the current rows come first and the stale ones last, each in their
  * old order. Rank 0 is then the winner that can be used, if there is one. */

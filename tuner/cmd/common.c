@@ -160,7 +160,7 @@ int gt_common_families(struct gt_families **out, const struct gt_texts *folders)
     struct gt_err err = {""};
     gt_status status = gt_families_create(out, &err);
     for (int i = 0; status == GEMMTUNE_OK && i < folders->count; i++)
-        status = gt_families_add_folder(*out, folders->text[i], &err);
+        status = gt_families_add_sound(*out, folders->text[i], GEMMTUNE_LOG_WARN, &err);
     if (status == GEMMTUNE_OK)
         return -1;
     gt_families_destroy(*out);

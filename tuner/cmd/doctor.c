@@ -2,6 +2,7 @@
 /* doctor.c - `gemmtune doctor`: checks the database and the compilers and drivers. */
 #include "tuner/cmd/common.h"
 
+#include "core/io.h"
 #include "runtime/cache.h"
 #include "tuner/rig/probe.h"
 #include "tuner/base/view.h"
@@ -63,8 +64,8 @@ static void find(struct report *r, const char *check, const char *state, const c
  */
 static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    FILE *file;
+    if (gt_fopen_input(&file, path, NULL) != GEMMTUNE_OK)
         return 0;
     const bool read =
         fseek(file, 60, SEEK_SET) == 0 && fread(b, 1, sizeof b, file) == sizeof b;
@@ -76,14 +77,16 @@ static void find_rows(struct report *r, struct gt_db *db,
                       const struct gt_families *families) {
     struct gt_view view = {0};
     struct gt_err err = {""};
-    int64_t stale = 0, records = 0, unfinished = 0;
+    int64_t stale = 0, missing = 0, records = 0, unfinished = 0;
     gt_status status = gt_view_devices(&view, db, &err);
     if (status == GEMMTUNE_OK)
         status = gt_view_records(&view, db, NULL, NULL, &err);
     if (status == GEMMTUNE_OK)
         status = gt_view_trials(&view, db, NULL, NULL, &err);
     for (size_t i = 0; i < view.row_count; i++) {
-        stale += !gt_view_current(&view.row[i], families);
+        const bool known = gt_families_find(families, view.row[i].family) != NULL;
+        missing += !known;
+        stale += known && !gt_view_current(&view.row[i], families);
         records += view.row[i].record;
         unfinished += view.row[i].state == GT_TRIAL_RUNNING;
     }
@@ -97,6 +100,10 @@ static void find_rows(struct report *r, struct gt_db *db,
     find(r, "stale rows", stale > 0 ? "note" : "ok",
          "%" PRId64 " row%s of kernel sources that are not today's", stale,
          gt_text_plural(stale));
+    if (missing > 0)
+        find(r, "no family", "note",
+             "%" PRId64 " row%s of families that are not here; --templates names a folder",
+             missing, gt_text_plural(missing));
     find(r, "unfinished", unfinished > 0 ? "note" : "ok",
          "%" PRId64 " trial%s begun and not ended%s", unfinished,
          gt_text_plural(unfinished),

@@ -23,11 +23,8 @@ static const struct gt_option options[] = {
 
 static const char *status_of(const struct gt_view_row *r,
                              const struct gt_families *families) {
-    if (gt_families_find(families, r->family) == NULL)
-        return "no family";
-    if (!gt_view_current(r, families))
-        return "stale";
-    return r->verified ? "verified" : "imported";
+    const char *outdated = gt_view_outdated(r, families);
+    return outdated != NULL ? outdated : r->verified ? "verified" : "imported";
 }
 
 static double flops_of(const char *problem) {

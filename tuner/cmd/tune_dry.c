@@ -13,24 +13,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { ENOUGH = 1000 }; /* points that are counted; a search of more trials needs more */
+
 /* A problem and what tuning it would take. */
 struct dry_row {
     const char *problem;
     size_t points, trials;
+    bool more; /* there may be more points */
+    char shown[GT_CELL_MAX];
     double seconds, bytes;
     struct gt_err why; /* "", "tuned", or why it cannot be tuned */
 };
 
 #define DRY(X)                                                                             \
     X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
-    X("points", "points", COUNT, 0, r->points,                                             \
-      "points that may be tried, of all families")                                         \
-    X("trials", "trials", COUNT, 0, r->trials, "points that would be tried at most")       \
+    X(NULL, "points", TEXT, 0, r->shown,                                                   \
+      "points that may be tried, of all families; counted until there are enough")         \
+    X("points", NULL, COUNT, 0, r->points, "the same")                                     \
+    X("trials", "trials", COUNT, 0, r->trials,                                             \
+      "points that would be tried in that time, estimated")                                \
     X("seconds", "seconds", COUNT, 0, round(r->seconds * 10) / 10,                         \
       "time of tuning it, estimated")                                                      \
     X("device_bytes", "device memory", BYTES, 1, r->bytes, "device memory that is needed") \
     X("status", "status", TAIL, 0, gt_cell_filled(r->why.line),                            \
-      "tuned, or why it cannot be tuned")
+      "tuned, or why it cannot be tuned")                                                  \
+    X("more_points", NULL, BOOL, 0, r->more, "whether there may be more points")
 GT_COLUMNS(dry, struct dry_row, DRY)
 const struct gt_form gt_tune_dry_form = GT_FORM(dry, "with --dry-run");
 
@@ -43,35 +50,27 @@ struct dry {
     size_t refused; /* problems that cannot be tuned */
 };
 
-/* Legal points of all families; 0 and why when there are none. */
-static size_t count_points(const struct gt_tuner *t, const gemmtune_problem *p,
-                           struct gt_err *why) {
-    struct gt_space *space = NULL;
-    struct gt_err untried;
-    size_t points = 0;
-    int spaces = 0;
-    if (gt_tune_spaces(&space, &spaces, &untried, t, p, why) != GEMMTUNE_OK)
-        return 0;
-    for (int i = 0; i < spaces; i++)
-        points += space[i].count;
-    gt_tune_spaces_free(space, spaces);
-    return points;
-}
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
+/* Counts points until there are as many as the search can try, and ENOUGH. */
+static void count_points(struct dry_row *row, const struct dry *c, size_t i) {
+    const size_t most = gt_estimate_trials(c->budget, c->tuner, i, SIZE_MAX, c->slowdown);
+    const size_t enough = most > ENOUGH ? most : ENOUGH;
+    if (gt_tune_count(&row->points, enough, c->tuner, &c->budget->sweep->item[i].problem,
+                      &row->why) != GEMMTUNE_OK)
+        row->points = 0;
+    row->more = row->points >= enough;
+    snprintf(row->shown, sizeof row->shown, "%zu%s", row->points, row->more ? "+" : "");
 }
 
 static gt_status add_item(struct dry *c, size_t i, struct gt_err *err) {
     const struct gt_sweep_item *item = &c->budget->sweep->item[i];
     const struct gt_tuner *tuner = c->tuner;
     struct dry_row row = {.problem = item->name};
-    row.points = count_points(tuner, &item->problem, &row.why);
+    count_points(&row, c, i);
     c->refused += row.why.line[0] != '\0';
     if (c->budget->given[i]) {
         (void)snprintf(row.why.line, sizeof row.why.line, "tuned");
     } else if (row.points > 0) {
-        row.trials = smaller(row.points, tuner->effort->trials);
+        row.trials = gt_estimate_trials(c->budget, tuner, i, row.points, c->slowdown);
         row.seconds = gt_estimate_problem(c->budget, tuner, i, row.points, c->slowdown);
     }
     row.bytes = (double)gt_lab_bytes(&item->problem, &tuner->device);

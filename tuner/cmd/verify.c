@@ -47,7 +47,8 @@ struct row {
     X("problem", "problem", TEXT, 0, r->record->problem, "its name")                       \
     X("family", "family", TEXT, 0, r->record->family, "family of the stored kernel")       \
     X("point", "point", POINT, 1, r->record->point, "values of the family's parameters")   \
-    X("outcome", "outcome", TEXT, 0, r->outcome, "correct, stale, or the failure")         \
+    X("outcome", "outcome", TEXT, 0, r->outcome,                                           \
+      "correct, stale, no family, or the failure")                                         \
     X("median_ns", "median", NS, 2, r->median_ns, "median time, measured now")             \
     X("error", "why", TAIL, 0, gt_cell_filled(r->why), "the reason why it is not correct")
 GT_COLUMNS(verified, struct row, VERIFIED)
@@ -56,13 +57,25 @@ static const struct gt_form verified = GT_FORM(verified, "");
 /* The results of the loop over the records. */
 struct tally {
     struct gt_table *table;
-    int verified, wrong, failed, stale;
+    int verified, wrong, failed, stale,
+        missing; /* missing: of families that are not here */
 };
 
 /* Adds a line to the table and 1 to the count of its kind. Returns the exit code, or -1. */
 static int put(struct tally *t, int *count, const struct row *row) {
     ++*count;
     return add_verified(t->table, row, NULL) == GEMMTUNE_OK ? -1 : GT_EXIT_FAILURE;
+}
+
+/* A kernel that would not be the one that was measured. */
+static int put_outdated(struct tally *t, const struct gt_view_row *record,
+                        const struct gt_families *families) {
+    const bool missing = gt_families_find(families, record->family) == NULL;
+    const struct row row = {record, gt_view_outdated(record, families),
+                            missing ? "a family of a folder? --templates names it"
+                                    : "tuned with an older source of the family",
+                            0};
+    return put(t, missing ? &t->missing : &t->stale, &row);
 }
 
 static int verify_one(struct tally *t, struct gt_session *s,
@@ -72,9 +85,7 @@ static int verify_one(struct tally *t, struct gt_session *s,
     struct gt_err err = {""};
     gt_candidate_set(&c, record->family, record->point);
     if (!gt_view_current(record, s->families))
-        return put(
-            t, &t->stale,
-            &(struct row){record, "stale", "tuned with an older source of the family", 0});
+        return put_outdated(t, record, s->families);
     const gt_status status =
         gt_session_try(&report, s, GT_JOB_TRIAL, record->problem, &c, 1, seed, &err);
     if (gt_session_lost(status))
@@ -118,8 +129,12 @@ static int verify_all(struct tally *t, struct gt_session *s, const struct gt_vie
 
 static int conclude(const struct tally *t, const struct values *v, uint64_t seed) {
     gt_common_print(t->table, &v->format);
-    gt_talk_line("%d correct, %d wrong, %d failed otherwise, %d stale (seed %llu)",
-                 t->verified, t->wrong, t->failed, t->stale, (unsigned long long)seed);
+    char missing[GT_CELL_MAX] = "";
+    if (t->missing > 0)
+        (void)snprintf(missing, sizeof missing, ", %d of no family", t->missing);
+    gt_talk_line("%d correct, %d wrong, %d failed otherwise, %d stale%s (seed %llu)",
+                 t->verified, t->wrong, t->failed, t->stale, missing,
+                 (unsigned long long)seed);
     if (t->verified + t->wrong + t->failed == 0)
         return gt_die(GT_EXIT_FAILURE, "nothing was verified: no current record to check");
     return t->wrong ? GT_EXIT_VERIFY : t->failed ? GT_EXIT_FAILURE : GT_EXIT_OK;

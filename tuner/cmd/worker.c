@@ -99,7 +99,8 @@ static gt_status load_families(struct worker *w, int argc, char **argv,
                                struct gt_err *err) {
     gt_status status = gt_families_create(&w->families, err);
     for (int i = 3; status == GEMMTUNE_OK && i < argc; i++)
-        status = gt_families_add_folder(w->families, argv[i], err);
+        /* the parent has said which families are left out */
+        status = gt_families_add_sound(w->families, argv[i], GEMMTUNE_LOG_DEBUG, err);
     return status;
 }
 

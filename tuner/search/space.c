@@ -65,9 +65,11 @@ struct level {
 
 struct walk {
     struct gt_space *space;
-    size_t room;  /* number of points for which space->idx has room */
-    int64_t work; /* prefixes tried plus expressions evaluated */
-    bool accept;  /* test the accept rules too */
+    size_t room;   /* number of points for which space->idx has room */
+    int64_t work;  /* prefixes tried plus expressions evaluated */
+    bool accept;   /* test the accept rules too */
+    bool counts;   /* the points are counted and not listed */
+    size_t enough; /* the walk ends at so many points */
     struct gt_binding bound;
     /* of the names that gt_bind_walk and gt_bind_slots bind */
     int walk_slot, m_slot, batch_slot;
@@ -292,6 +294,10 @@ static gt_status keep(struct walk *w) {
     if (s->count == POINTS_MAX)
         return gt_fail(w->err, GEMMTUNE_EINVAL, "family %s has more than %d legal points",
                        s->family->name, POINTS_MAX);
+    if (w->counts) {
+        s->count++;
+        return GEMMTUNE_OK;
+    }
     if (s->count == w->room) {
         const size_t room = w->room == 0 ? 256 : 2 * w->room;
         unsigned char *idx =
@@ -323,7 +329,7 @@ static gt_status descend(struct walk *w, int bound) {
                        f->name, WORK_MAX);
     const struct answer *a = answer_of(w, level, param);
     for (int i = 0; status == GEMMTUNE_OK && i < param->count; i++) {
-        if (!(a->passed >> i & 1))
+        if (!(a->passed >> i & 1) || w->space->count >= w->enough)
             continue;
         w->at[bound] = (unsigned char)i;
         w->bound.value[param->slot] = param->value[i];
@@ -334,23 +340,31 @@ static gt_status descend(struct walk *w, int bound) {
     return status;
 }
 
+/* Walks as the members say that are set already. */
+static gt_status walk(struct walk *w, const struct gt_device *d,
+                      const gemmtune_problem *p) {
+    const struct gt_family *f = w->space->family;
+    gt_bind_problem(&w->bound, f, d, p);
+    gt_bind_align(&w->bound, p, POINTER_ALIGN);
+    w->walk_slot = gt_symbols_find(&f->symbols, "WALK");
+    w->m_slot = gt_symbols_find(&f->symbols, "M");
+    w->batch_slot = gt_symbols_find(&f->symbols, "BATCH");
+    plan_tests(w, f);
+    gt_status status = plan_answers(w, f);
+    if (status == GEMMTUNE_OK && holds(w, &w->level[0]))
+        status = descend(w, 0);
+    forget_answers(w);
+    return status;
+}
+
 static gt_status create(struct gt_space *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p, bool accept,
                         struct gt_err *err) {
     struct gt_space s = {.family = f, .params = f->param_count, .raw = 1};
-    struct walk w = {.space = &s, .accept = accept, .err = err};
+    struct walk w = {.space = &s, .accept = accept, .enough = SIZE_MAX, .err = err};
     for (int i = 0; i < f->param_count; i++)
         s.raw *= f->param[i].count;
-    gt_bind_problem(&w.bound, f, d, p);
-    gt_bind_align(&w.bound, p, POINTER_ALIGN);
-    w.walk_slot = gt_symbols_find(&f->symbols, "WALK");
-    w.m_slot = gt_symbols_find(&f->symbols, "M");
-    w.batch_slot = gt_symbols_find(&f->symbols, "BATCH");
-    plan_tests(&w, f);
-    gt_status status = plan_answers(&w, f);
-    if (status == GEMMTUNE_OK && holds(&w, &w.level[0]))
-        status = descend(&w, 0);
-    forget_answers(&w);
+    const gt_status status = walk(&w, d, p);
     if (status != GEMMTUNE_OK)
         gt_space_clear(&s);
     *out = s;
@@ -367,6 +381,17 @@ gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err) {
     return create(out, f, d, p, false, err);
+}
+
+gt_status gt_space_count(size_t *out, size_t enough, const struct gt_family *f,
+                         const struct gt_device *d, const gemmtune_problem *p,
+                         struct gt_err *err) {
+    struct gt_space s = {.family = f, .params = f->param_count};
+    struct walk w = {
+        .space = &s, .accept = true, .counts = true, .enough = enough, .err = err};
+    const gt_status status = walk(&w, d, p);
+    *out = status == GEMMTUNE_OK ? s.count : 0;
+    return status;
 }
 
 void gt_space_clear(struct gt_space *s) {

@@ -21,8 +21,10 @@ struct gt_stored {
 
 /* Reads a cache file of Kernel Tuner, plain or gzip, even if it was not closed. Times are
  * its "time", in ms. Values that are not whole numbers are replaced by their index in the
- * list. EIO; EPARSE with file, line and path; *out is then empty. At most 64 MiB of text
- * and GT_POINT_MAX parameters of GT_VALUES_MAX values. */
+ * list. EIO; EPARSE with file, line and path, or with the kind of file that it is instead;
+ * *out is then empty. At most 64 MiB of text and GT_VALUES_MAX values of a parameter. Of
+ * more than GT_POINT_MAX parameters, those with the fewest values share one of the space's.
+ */
 gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err *err);
 /* `name` is the file's name in messages. */
 gt_status gt_stored_parse(struct gt_stored *out, const char *name, const char *text,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spaces.c - makes the spaces that a search of one problem looks through. */
+#include "core/text.h"
 #include "tuner/base/parallel.h"
 #include "tuner/tune/tune.h"
 
@@ -24,9 +25,10 @@ void gt_tune_spaces_free(struct gt_space *space, int spaces) {
 
 /* Adds a family's error to the line. */
 static void add_untried(struct gt_err *untried, const struct gt_err *why) {
-    const size_t len = strlen(untried->line);
-    snprintf(untried->line + len, sizeof untried->line - len, "%s%s",
-             len > 0 ? "; " : "not tried: ", why->line);
+    const size_t size = sizeof untried->line;
+    int len = (int)strlen(untried->line);
+    len = gt_text_put(untried->line, size, len, len > 0 ? "; " : "not tried: ");
+    (void)gt_text_put(untried->line, size, len, why->line);
 }
 
 /* The space of a family, while those of all families are made side by side. */
@@ -81,6 +83,16 @@ static gt_status collect(struct gt_space *space, int *spaces, struct gt_err *unt
     return status;
 }
 
+/* Why a search has nothing to look through. */
+static gt_status refuse(const struct gt_tuner *t, const struct gt_err *untried,
+                        struct gt_err *err) {
+    if (untried->line[0] != '\0')
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
+    return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                   "no family%s has a kernel for it on this device",
+                   t->only != NULL && t->only->count > 0 ? " that was asked for" : "");
+}
+
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
                          struct gt_err *err) {
@@ -99,12 +111,8 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
         status = collect(space, &n, untried, made, count, err);
     }
     free(made);
-    if (status == GEMMTUNE_OK && n == 0 && untried->line[0] != '\0')
-        status = gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     if (status == GEMMTUNE_OK && n == 0)
-        status = gt_fail(
-            err, GEMMTUNE_EUNSUPPORTED, "no family%s has a kernel for it on this device",
-            t->only != NULL && t->only->count > 0 ? " that was asked for" : "");
+        status = refuse(t, untried, err);
     if (status != GEMMTUNE_OK) {
         gt_tune_spaces_free(space, n);
         return status;
@@ -112,6 +120,35 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
     *out = space;
     *spaces = n;
     return GEMMTUNE_OK;
+}
+
+/* A family of a folder is counted whole, since the author may not know that the points are
+ * too many for a search. */
+static size_t enough_of(const struct gt_family *f, size_t enough) {
+    for (size_t i = 0; gt_families_built_in[i] != NULL; i++)
+        if (gt_families_built_in[i] == f)
+            return enough;
+    return SIZE_MAX;
+}
+
+gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
+                        const gemmtune_problem *p, struct gt_err *err) {
+    struct gt_err untried = {""}, why;
+    gt_status status = GEMMTUNE_OK;
+    size_t sum = 0, n = 0;
+    for (size_t i = 0; i < gt_families_count(t->families) && sum < enough; i++) {
+        const struct gt_family *f = gt_families_at(t->families, i);
+        if (!gt_tune_wants(t, f) || !gt_family_serves(f, &t->device, p, NULL))
+            continue;
+        status = gt_space_count(&n, enough_of(f, enough - sum), f, &t->device, p, &why);
+        if (status == GEMMTUNE_EINVAL)
+            add_untried(&untried, &why);
+        else if (status != GEMMTUNE_OK)
+            return gt_fail(err, status, "%s", why.line);
+        sum += n;
+    }
+    *points = sum;
+    return sum > 0 ? GEMMTUNE_OK : refuse(t, &untried, err);
 }
 
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,

@@ -136,5 +136,9 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
                          const struct gt_tuner *t, const gemmtune_problem *p,
                          struct gt_err *err);
 void gt_tune_spaces_free(struct gt_space *space, int spaces);
+/* The points of these spaces; counting ends at `enough`, and *points is then that or more.
+ * Fails as gt_tune_spaces, by what was counted. */
+gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
+                        const gemmtune_problem *p, struct gt_err *err);
 
 #endif

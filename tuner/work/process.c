@@ -2,6 +2,7 @@
 /* process.c - see process.h. */
 #include "tuner/work/process.h"
 
+#include "core/text.h"
 #include "tuner/base/talk.h"
 
 #include <errno.h>
@@ -27,6 +28,13 @@ static FILE *open_said(void) {
     return said;
 }
 
+/* A compiler quotes sources, which may be a stranger's. */
+static void show_line(char *line) {
+    line[strcspn(line, "\n")] = '\0';
+    gt_text_clean(line);
+    gt_talk_line("%s", line);
+}
+
 /* The last lines of it, all or our own, to our stderr; then it is empty. */
 static void show(struct gt_process *p, bool all) {
     static const char own[] = "gemmtune: ";
@@ -38,10 +46,8 @@ static void show(struct gt_process *p, bool all) {
     if (size <= 0 || fseek(p->said, size > SHOWN_MAX ? size - SHOWN_MAX : 0, SEEK_SET) != 0)
         return;
     while (fgets(line, sizeof line, p->said))
-        if (all || strncmp(line, own, sizeof own - 1) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            gt_talk_line("%s", line);
-        }
+        if (all || strncmp(line, own, sizeof own - 1) == 0)
+            show_line(line);
     rewind(p->said);
     (void)!ftruncate(fileno(p->said), 0);
 }
