@@ -392,17 +392,31 @@ typedef struct gemmtune_args {
     void *d2;                  /* the epilogue's second output, or NULL; overlaps nothing */
     void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */
     int64_t d2_ld;             /* elements from a row of d2 to the next; 0: packed */
+    /* OpenCL only, as for clEnqueueNDRangeKernel: EINVAL on CUDA, where streams order
+     * calls. A call without products waits and gives an event as well. */
+    const void *wait_list; /* const cl_event *: `wait_count` events that the call waits for;
+                            * they stay the caller's */
+    void *event;           /* cl_event *, or NULL: becomes an event of the call's end, which
+                            * the caller releases; NULL after an error */
+    uint32_t wait_count;   /* 0: wait_list is NULL */
+    int32_t reserved;
 } gemmtune_args;
 
-static inline void gemmtune_args_init(gemmtune_args *args) {
-    memset(args, 0, sizeof *args);
-    args->struct_size = (uint32_t)sizeof *args;
+/* gemmtune_args_init for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_args_init_sized(gemmtune_args *args, size_t size);
+
+/* EINVAL for NULL. */
+static inline gemmtune_status gemmtune_args_init(gemmtune_args *args) {
+    return gemmtune_args_init_sized(args, sizeof(gemmtune_args));
 }
 
 /* Enqueues the plan's products on `stream` (CUstream, or cl_command_queue) and returns.
  * Each product is C = alpha op(A) op(B) + beta C, or the epilogue of that; when beta is
  * zero, C is written and not read, unless the epilogue names c. EINVAL: the operands are
- * not those that the epilogue declares. */
+ * not those that the epilogue declares.
+ *
+ * An OpenCL queue may be out of order. The kernels of a call are ordered among themselves;
+ * calls that share memory, the workspace too, are ordered by wait_list and event. */
 GEMMTUNE_API gemmtune_status gemmtune_launch(const gemmtune_plan *plan,
                                              const gemmtune_args *args, void *stream);
 

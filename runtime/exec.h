@@ -65,10 +65,11 @@ struct gt_call {
     /* the epilogue's operands, in the order of its declarations */
     int operands;
     const void *const *operand;
-    const int64_t *operand_ld; /* 0, or no array: packed; only matrices have one */
-    void *d2;                  /* the epilogue's second output */
-    void *rows;                /* as in gemmtune_args; never written to */
-    int64_t d2_ld;             /* 0: packed */
+    const int64_t *operand_ld;   /* 0, or no array: packed; only matrices have one */
+    void *d2;                    /* the epilogue's second output */
+    void *rows;                  /* as in gemmtune_args; never written to */
+    int64_t d2_ld;               /* 0: packed */
+    struct gt_event_order order; /* of all kernels of the call */
 };
 
 /* Drivers take pointers without const, so those to A and B lose theirs. */
@@ -78,8 +79,8 @@ static inline void *gt_device_pointer(const void *p) {
 
 /* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
  * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
- * the operands are not those of the epilogue, or the device refuses a launch; EWORKSPACE:
- * the workspace is missing or misaligned. */
+ * the operands are not those of the epilogue, the driver takes no order, or the device
+ * refuses a launch; EWORKSPACE: the workspace is missing or misaligned. */
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err);
 

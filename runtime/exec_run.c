@@ -93,9 +93,36 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
     return status;
 }
 
+/* Launches the kernels one after another. The first one waits for the call's events, and
+ * the last one's event is the call's. In a queue without an order of its own each kernel
+ * waits for the one ahead of it; events would cost time in other queues. Only points with
+ * several kernels ask the queue. */
+static gt_status launch_passes(const struct gt_exec *e, const struct gt_value_ref *refs,
+                               int count, const struct gt_call *call, struct gt_err *err) {
+    const struct gt_loaded *l = e->loaded;
+    const struct gt_driver *driver = l->driver;
+    const int last = e->fit.passes.count - 1;
+    const bool chained =
+        last > 0 && driver->takes_events && driver->is_unordered(call->stream);
+    struct gt_event_order order = {call->order.count, call->order.wait, NULL};
+    void *ahead = NULL; /* the event of the kernel ahead */
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i <= last && status == GEMMTUNE_OK; i++) {
+        void *done = NULL;
+        order.event = i == last ? call->order.event : chained ? &done : NULL;
+        status = driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs, count,
+                                call->stream, order, err);
+        if (ahead != NULL)
+            driver->release_event(ahead);
+        ahead = done;
+        order = (struct gt_event_order){chained, chained ? &ahead : NULL, NULL};
+    }
+    return status;
+}
+
 static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_ARG_KINDS],
                         const struct gt_tensor_map map[GT_MAPS_MAX],
-                        const struct gt_epilogue_args *epilogue, void *stream,
+                        const struct gt_epilogue_args *epilogue, const struct gt_call *call,
                         struct gt_err *err) {
     struct gt_value_ref refs[GT_ARGS_MAX + GT_EPILOGUE_ARGS_MAX];
     for (int i = 0; i < e->arg_count; i++) {
@@ -107,12 +134,7 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_A
     for (int i = 0; i < epilogue->count; i++)
         refs[e->arg_count + i] =
             (struct gt_value_ref){&epilogue->value[i], epilogue->size[i]};
-    const struct gt_loaded *l = e->loaded;
-    gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < e->fit.passes.count && status == GEMMTUNE_OK; i++)
-        status = l->driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs,
-                                   e->arg_count + epilogue->count, stream, err);
-    return status;
+    return launch_passes(e, refs, e->arg_count + epilogue->count, call, err);
 }
 
 /* The arguments of a call: those that the problem decides, and the call's own. */
@@ -131,20 +153,31 @@ static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec
     value[GT_ARG_ROWS].ptr = call->rows;
 }
 
+static bool has_order(const struct gt_call *call) {
+    return call->order.count > 0 || call->order.event != NULL;
+}
+
+/* The order of a call that has nothing to compute. */
+static gt_status mark(const struct gt_exec *e, const struct gt_call *call,
+                      struct gt_err *err) {
+    return has_order(call) ? e->loaded->driver->mark(call->stream, call->order, err)
+                           : GEMMTUNE_OK;
+}
+
 /* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
  * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
  * since the pass that adds partial sums is the one that writes C. */
-gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
-                      struct gt_err *err) {
+static gt_status run(const struct gt_exec *e, const struct gt_call *call,
+                     struct gt_err *err) {
     const gemmtune_dtype acc = e->fit.problem.type_acc;
     if (gt_exec_is_empty(&e->fit.problem))
-        return GEMMTUNE_OK;
+        return mark(e, call, err);
     if (call->alpha == NULL || call->beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        call->alpha == NULL ? "alpha" : "beta");
     const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
     if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
-        return GEMMTUNE_OK;
+        return mark(e, call, err);
     struct gt_epilogue_args epilogue;
     gt_status status = check_pointers(e, reads_ab, call, err);
     if (status == GEMMTUNE_OK)
@@ -156,6 +189,14 @@ gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
     struct gt_tensor_map map[GT_MAPS_MAX];
     fill_values(value, e, call, reads_ab);
     status = encode_maps(map, e, value, reads_ab, err);
-    return status == GEMMTUNE_OK ? launch(e, value, map, &epilogue, call->stream, err)
-                                 : status;
+    return status == GEMMTUNE_OK ? launch(e, value, map, &epilogue, call, err) : status;
+}
+
+gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
+                      struct gt_err *err) {
+    if (has_order(call) && !e->loaded->driver->takes_events)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "wait_list and event are for OpenCL queues: a stream orders its own "
+                       "calls");
+    return run(e, call, err);
 }

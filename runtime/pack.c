@@ -151,7 +151,8 @@ static gt_status launch(const struct gt_kernel *kernel, const struct packing *x,
         .block = {THREADS, 1, 1},
         .cluster = {1, 1, 1}};
     return kernel->driver->launch(kernel, &shape_of_launch, args,
-                                  sizeof args / sizeof *args, stream, err);
+                                  sizeof args / sizeof *args, stream,
+                                  (struct gt_event_order){0}, err);
 }
 
 static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *b,

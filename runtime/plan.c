@@ -11,6 +11,7 @@
 #include "runtime/misses.h"
 #include "runtime/plan_choose.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,12 +195,13 @@ void gemmtune_plan_destroy(gemmtune_plan *plan) {
     free(plan);
 }
 
-/* The structs of the first release of this ABI are the present ones. */
+/* A struct of the first release of this ABI ends here. */
 static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
                                              sizeof(gemmtune_plan_info), "plan info",
                                              "gemmtune_plan_describe"};
-static const struct gt_growth args_growth = {sizeof(gemmtune_args), sizeof(gemmtune_args),
-                                             "args", "gemmtune_args_init"};
+static const struct gt_growth args_growth = {sizeof(gemmtune_args),
+                                             offsetof(gemmtune_args, wait_list), "args",
+                                             "gemmtune_args_init"};
 
 gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
                                              gemmtune_plan_info *info, size_t size) {
@@ -220,8 +222,33 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
     return gt_growth_write(info, size, &own, &info_growth, err);
 }
 
+gemmtune_status gemmtune_args_init_sized(gemmtune_args *args, size_t size) {
+    struct gt_err *err = gt_public_entry();
+    const gemmtune_args own = {.struct_size = 0};
+    if (args == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "args is NULL");
+    return gt_growth_write(args, size, &own, &args_growth, err);
+}
+
+static gt_status check_wait_list(const gemmtune_args *args, struct gt_err *err) {
+    void *const *event = args->wait_list;
+    if ((args->wait_count > 0) != (event != NULL))
+        return gt_fail(err, GEMMTUNE_EINVAL, "wait_count is %u, but wait_list is %s",
+                       (unsigned)args->wait_count, event != NULL ? "given" : "NULL");
+    for (uint32_t i = 0; i < args->wait_count; i++)
+        if (event[i] == NULL)
+            return gt_fail(err, GEMMTUNE_EINVAL, "event %u of wait_list is NULL",
+                           (unsigned)i);
+    return GEMMTUNE_OK;
+}
+
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err) {
-    return gt_growth_read(out, args, &args_growth, err);
+    const gt_status status = gt_growth_read(out, args, &args_growth, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (out->event != NULL)
+        memset(out->event, 0, sizeof(void *));
+    return check_wait_list(out, err);
 }
 
 gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
@@ -245,7 +272,8 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
                                  .operand_ld = own.operand_ld,
                                  .d2 = own.d2,
                                  .rows = gt_device_pointer(own.rows),
-                                 .d2_ld = own.d2_ld};
+                                 .d2_ld = own.d2_ld,
+                                 .order = {own.wait_count, own.wait_list, own.event}};
     return gt_plan_run(plan, plan->swapped, &call, err);
 }
 

@@ -61,6 +61,10 @@ static gt_status read_args(struct gt_host_call *c, const gemmtune_args *args, bo
     if (own.rows != NULL || own.operands != 0 || own.operand != NULL || own.d2 != NULL)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "host products have neither rows, operands nor a second output");
+    if (own.wait_count > 0 || own.event != NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "host products have neither wait_list nor event: the call returns "
+                       "when C is complete");
     if (own.alpha == NULL || own.beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        own.alpha == NULL ? "alpha" : "beta");

@@ -46,7 +46,44 @@ static _Thread_local struct {
     bool vectors;
     char entries[64];                     /* of all launches, each followed by a space */
     struct gt_launch each[GT_PASSES_MAX]; /* the first ones */
+    char orders[128]; /* of all launches and marks: "0>1 1>" waits for nothing and gives an
+                       * event 1, then waits for it */
+    int events, released;
+    bool unordered; /* the queue */
+    int fails_at;   /* the launch of this number fails; 0: none */
 } seen;
+
+/* Events are numbered from 1 on. The order is noted in seen.orders. */
+static inline void note_order(struct gt_event_order order) {
+    char *end = seen.orders + strlen(seen.orders);
+    void *const *wait = order.wait;
+    for (uint32_t i = 0; i < order.count; i++)
+        end += sprintf(end, "%s%d", i > 0 ? "," : "", (int)(intptr_t)wait[i]);
+    end += sprintf(end, "%s>", order.count == 0 ? "0" : "");
+    if (order.event != NULL) {
+        *(void **)order.event = (void *)(intptr_t)++seen.events;
+        end += sprintf(end, "%d", seen.events);
+    }
+    (void)sprintf(end, " ");
+}
+
+static inline gt_status fake_mark(void *stream, struct gt_event_order order,
+                                  struct gt_err *err) {
+    (void)stream;
+    (void)err;
+    note_order(order);
+    return GEMMTUNE_OK;
+}
+
+static inline bool fake_is_unordered(void *stream) {
+    (void)stream;
+    return seen.unordered;
+}
+
+static inline void fake_release_event(void *event) {
+    assert_int_equal((intptr_t)event, seen.released + 1); /* each once, in order */
+    seen.released++;
+}
 
 static atomic_int builds, loaded, contexts;
 
@@ -183,10 +220,13 @@ static inline gt_status fake_encode_map(struct gt_tensor_map *out, const struct 
 static inline gt_status fake_launch(const struct gt_kernel *kernel,
                                     const struct gt_launch *launch,
                                     const struct gt_value_ref *args, int arg_count,
-                                    void *stream, struct gt_err *err) {
+                                    void *stream, struct gt_event_order order,
+                                    struct gt_err *err) {
     const struct fake_kernel *k = (const struct fake_kernel *)kernel;
     (void)stream;
-    (void)err;
+    if (seen.count + 1 == seen.fails_at)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "the launch failed");
+    note_order(order);
     if (seen.count < GT_PASSES_MAX)
         seen.each[seen.count] = *launch;
     seen.count++;
@@ -218,6 +258,10 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .encode_map = fake_encode_map,
      .launch = fake_launch},
     {.backend = GEMMTUNE_OPENCL,
+     .takes_events = true,
+     .mark = fake_mark,
+     .is_unordered = fake_is_unordered,
+     .release_event = fake_release_event,
      .open = fake_open,
      .close = fake_close,
      .load = fake_load,
