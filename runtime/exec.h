@@ -52,6 +52,12 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
 void gt_exec_destroy(struct gt_exec *e);
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
+/* The offsets of a call, as in gemmtune_args: none is negative. `operand` may be NULL. */
+struct gt_offsets {
+    int64_t a, b, c, d2, rows, workspace;
+    const int64_t *operand;
+};
+
 /* One product C = alpha op(A) op(B) + beta C, or the problem's epilogue of it. alpha and
  * beta are on the host, in the accumulator's type. Matrices, operands and the workspace are
  * pointers in the form that kernels take. */
@@ -65,10 +71,11 @@ struct gt_call {
     /* the epilogue's operands, in the order of its declarations */
     int operands;
     const void *const *operand;
-    const int64_t *operand_ld;   /* 0, or no array: packed; only matrices have one */
-    void *d2;                    /* the epilogue's second output */
-    void *rows;                  /* as in gemmtune_args; never written to */
-    int64_t d2_ld;               /* 0: packed */
+    const int64_t *operand_ld; /* 0, or no array: packed; only matrices have one */
+    void *d2;                  /* the epilogue's second output */
+    void *rows;                /* as in gemmtune_args; never written to */
+    int64_t d2_ld;             /* 0: packed */
+    struct gt_offsets offset;
     struct gt_event_order order; /* of all kernels of the call */
 };
 

@@ -168,9 +168,10 @@ static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *
     const struct gt_need stored = {"B", (int64_t)size,
                                    gt_problem_elems_b(&x.stored) * (int64_t)size};
     const struct gt_need room = {"the packed B", PIECE_BYTES, gt_packed_bytes(&x.packed)};
-    status = gt_memory_check(ctx->gpu->driver, b, stored, err);
+    status = gt_memory_check(ctx->gpu->driver, (struct gt_memory){b, 0}, stored, err);
     if (status == GEMMTUNE_OK)
-        status = gt_memory_check(ctx->gpu->driver, packed, room, err);
+        status =
+            gt_memory_check(ctx->gpu->driver, (struct gt_memory){packed, 0}, room, err);
     if (status == GEMMTUNE_OK)
         status = find(&kernel, ctx, size, err);
     return status == GEMMTUNE_OK ? launch(kernel, &x, b, packed, stream, err) : status;

@@ -41,7 +41,7 @@ struct fake_kernel {
 static _Thread_local struct {
     int count;
     struct gt_launch launch;
-    int64_t arg[GT_ARGS_MAX];
+    int64_t arg[2 * GT_ARGS_MAX + 32];
     int args;
     bool vectors;
     char entries[64];                     /* of all launches, each followed by a space */
@@ -52,6 +52,8 @@ static _Thread_local struct {
     bool unordered; /* the queue */
     int fails_at;   /* the launch of this number fails; 0: none */
 } seen;
+
+static int64_t buffer_bytes; /* of every buffer of OpenCL; 0: nobody knows */
 
 /* Events are numbered from 1 on. The order is noted in seen.orders. */
 static inline void note_order(struct gt_event_order order) {
@@ -73,6 +75,11 @@ static inline gt_status fake_mark(void *stream, struct gt_event_order order,
     (void)err;
     note_order(order);
     return GEMMTUNE_OK;
+}
+
+static inline int64_t fake_memory_bytes(const void *memory) {
+    (void)memory;
+    return buffer_bytes > 0 ? buffer_bytes : INT64_MAX;
 }
 
 static inline bool fake_is_unordered(void *stream) {
@@ -259,6 +266,7 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .launch = fake_launch},
     {.backend = GEMMTUNE_OPENCL,
      .takes_events = true,
+     .memory_bytes = fake_memory_bytes,
      .mark = fake_mark,
      .is_unordered = fake_is_unordered,
      .release_event = fake_release_event,
@@ -336,36 +344,47 @@ static inline void put_record(struct gt_db *db, const char *problem, const char 
     assert_string_equal(err.line, "");
 }
 
-/* The block family with vector loads of 16 bytes, tuned for 512 and 1024 cubes. */
-static inline int setup(void **state) {
+/* The records of a backend's device. */
+static inline bool put_records(struct gt_db *db, gemmtune_backend backend,
+                               const char *hash) {
     static const char wide[] = "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=4 VB=4 PAD=4 "
                                "DOUBLE=1 MINB=1 GROUP=4";
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target target = {.backend = backend, .context = &builds};
     const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
-    const char *tmp = getenv("TMPDIR");
-    struct gt_families *families;
     struct gt_gpu *gpu;
-    struct gt_db *db;
     struct gt_err err = {""};
     int64_t run;
+    if (fake_open(&gpu, &target, &err) != GEMMTUNE_OK)
+        return false;
+    gt_device_key(&gpu->device, key);
+    const bool begun = gt_db_run_begin(&run, db, &gpu->device, &info, &err) == GEMMTUNE_OK;
+    if (begun) {
+        put_record(db, "f32-nn-512x512x512", "block", hash, wide);
+        put_record(db, "f32-nn-1024x1024x1024", "block", hash, wide);
+        (void)gt_db_run_end(db, run, "done", &err);
+    }
+    fake_close(gpu);
+    return begun;
+}
+
+/* The block family with vector loads of 16 bytes, tuned for 512 and 1024 cubes. */
+static inline int setup(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    struct gt_families *families;
+    struct gt_db *db;
+    struct gt_err err = {""};
     (void)state;
     (void)snprintf(db_path, sizeof db_path, "%s/gt-plan-%ld.db", tmp != NULL ? tmp : "/tmp",
                    (long)getpid());
-    if (fake_open(&gpu, &target, &err) != GEMMTUNE_OK ||
-        gt_families_create(&families, &err) != GEMMTUNE_OK ||
+    if (gt_families_create(&families, &err) != GEMMTUNE_OK ||
         gt_db_open(&db, db_path, GT_DB_WRITE, &err) != GEMMTUNE_OK)
         return 1;
-    gt_device_key(&gpu->device, key);
-    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err) != GEMMTUNE_OK)
-        return 1;
     const char *hash = gt_families_find(families, "block")->hash;
-    put_record(db, "f32-nn-512x512x512", "block", hash, wide);
-    put_record(db, "f32-nn-1024x1024x1024", "block", hash, wide);
-    (void)gt_db_run_end(db, run, "done", &err);
+    const bool done =
+        put_records(db, GEMMTUNE_OPENCL, hash) && put_records(db, GEMMTUNE_CUDA, hash);
     gt_db_close(db);
     gt_families_destroy(families);
-    fake_close(gpu);
-    return 0;
+    return done ? 0 : 1;
 }
 
 static inline int teardown(void **state) {

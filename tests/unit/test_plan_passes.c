@@ -58,6 +58,8 @@ static gt_status exec_of(struct gt_exec **out, struct gt_gpu *gpu,
     return gt_exec_create(out, gpu, f, &point, &p, NULL, err);
 }
 
+static int64_t workspace_offset; /* of run_many */
+
 /* alpha, A, B and beta of a run; C at 0x3000. */
 static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
                           void *workspace, struct gt_err *err) {
@@ -67,7 +69,8 @@ static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, 
                                  .b = b,
                                  .beta = &two,
                                  .c = at(0x3000),
-                                 .workspace = workspace};
+                                 .workspace = workspace,
+                                 .offset = {.workspace = workspace_offset}};
     return gt_exec_run(e, &call, err);
 }
 
@@ -187,12 +190,19 @@ static void test_workspace(void **state) {
         uintptr_t workspace;
         gt_status status;
         const char *said;
+        int64_t offset;
     } rows[] = {
         {GEMMTUNE_CUDA, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
         {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes"},
         {GEMMTUNE_CUDA, 0x4100, GEMMTUNE_OK, ""},
         {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
         {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, ""}, /* a handle, not an address */
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, "", .offset = 512},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes",
+         .offset = 128},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace",
+         .offset = 1 << 20},
+        {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_OK, "", .offset = 128},
     };
     struct gt_family *f = family_of("many", many_json);
     (void)state;
@@ -201,10 +211,20 @@ static void test_workspace(void **state) {
         struct gt_exec *e;
         struct gt_err err = {""};
         assert_int_equal(exec_of(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+        buffer_bytes = 1 << 20;
+        workspace_offset = rows[i].offset;
         assert_int_equal(
             run_many(e, &one, at(0x1000), at(0x2000), at(rows[i].workspace), &err),
             rows[i].status);
+        workspace_offset = buffer_bytes = 0;
         assert_non_null(strstr(err.line, rows[i].said));
+        if (rows[i].status == GEMMTUNE_OK) {
+            const bool cuda = rows[i].backend == GEMMTUNE_CUDA;
+            assert_int_equal(seen.arg[MANY_WORKSPACE],
+                             (int64_t)rows[i].workspace + (cuda ? rows[i].offset : 0));
+            if (!cuda) /* in sums, behind the offsets of a, b and c */
+                assert_int_equal(seen.arg[MANY_WORKSPACE + 4], rows[i].offset / 4);
+        }
         assert_string_equal(seen.entries, rows[i].status != GEMMTUNE_OK ? "" : "gemm add ");
         gt_exec_destroy(e);
         fake_close(gpu);
