@@ -21,13 +21,13 @@
  * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
  *
  * Threads.
- *   - Several threads may share a gemmtune_ctx. Three calls lock: a one-call form that
- *     meets a problem for the first time, gemmtune_plan_prepare, and the first
- *     gemmtune_pack.
+ *   - Several threads may share a gemmtune_ctx. Four calls lock: a one-call form that
+ *     meets a problem for the first time, gemmtune_plan_prepare, the first gemmtune_pack,
+ *     and on OpenCL a gemmtune_launch with offsets that need another kernel of the plan.
  *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
  *     and calls the function of gemmtune_set_log.
- *   - A gemmtune_plan never changes after it is made. Any number of threads may execute it
- *     at once, on different streams, each with its own workspace.
+ *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
+ * threads may execute it at once, on different streams, each with its own workspace.
  *   - No thread may close or destroy an object that another thread is using.
  *
  * Growth. Structs with a struct_size grow at their end only. A member that a caller's older
@@ -358,8 +358,8 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  *
  * A matrix reaches from its first to its last element: the last row needs no padding, nor
  * does the last matrix of a batch. C must overlap neither A nor B, also where they are not
- * read. EINVAL where C is the same pointer as one of them, and on OpenCL where a buffer is
- * too small. Any other overlap is not noticed, and the result is then undefined: addresses
+ * read. EINVAL where C begins where one of them does, and on OpenCL where a buffer is too
+ * small. Any other overlap is not noticed, and the result is then undefined: addresses
  * inside the same matrix, or an OpenCL sub-buffer that shares bytes with another buffer.
  *
  * Nothing needs to be given that is not read. Where alpha or k is 0, a and b may be NULL.
@@ -397,17 +397,41 @@ typedef struct gemmtune_args {
     void *d2;                  /* the epilogue's second output, or NULL; overlaps nothing */
     void *workspace;           /* workspace_bytes of the plan, or NULL when that is 0 */
     int64_t d2_ld;             /* elements from a row of d2 to the next; 0: packed */
+    /* OpenCL only, as for clEnqueueNDRangeKernel: EINVAL on CUDA, where streams order
+     * calls. A call without products waits and gives an event as well. */
+    const void *wait_list; /* const cl_event *: `wait_count` events that the call waits for;
+                            * they stay the caller's */
+    void *event;           /* cl_event *, or NULL: becomes an event of the call's end, which
+                            * the caller releases; NULL after an error */
+    uint32_t wait_count;   /* 0: wait_list is NULL */
+    int32_t reserved;
+    /* Where matrices begin behind their pointers: 0 or more elements, each of its matrix's
+     * own type; of `rows` int32; of arrays of pointers pointers. A cl_mem has no address to
+     * add to. On CUDA an offset is added to the pointer, so one program serves both. */
+    int64_t a_offset, b_offset, c_offset, d2_offset, rows_offset;
+    int64_t workspace_offset;      /* bytes, a multiple of workspace_align */
+    const int64_t *operand_offset; /* one for each operand; NULL: all 0 */
 } gemmtune_args;
 
-static inline void gemmtune_args_init(gemmtune_args *args) {
-    memset(args, 0, sizeof *args);
-    args->struct_size = (uint32_t)sizeof *args;
+/* gemmtune_args_init for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_args_init_sized(gemmtune_args *args, size_t size);
+
+/* EINVAL for NULL. */
+static inline gemmtune_status gemmtune_args_init(gemmtune_args *args) {
+    return gemmtune_args_init_sized(args, sizeof(gemmtune_args));
 }
 
 /* Enqueues the plan's products on `stream` (CUstream, or cl_command_queue) and returns.
  * Each product is C = alpha op(A) op(B) + beta C, or the epilogue of that; when beta is
  * zero, C is written and not read, unless the epilogue names c. EINVAL: the operands are
- * not those that the epilogue declares. */
+ * not those that the epilogue declares.
+ *
+ * On OpenCL the first call with offsets that the plan's kernel cannot load vectors at
+ * builds a second kernel, and such calls of other threads wait for it. The plan's context
+ * must still be open then.
+ *
+ * An OpenCL queue may be out of order. The kernels of a call are ordered among themselves;
+ * calls that share memory, the workspace too, are ordered by wait_list and event. */
 GEMMTUNE_API gemmtune_status gemmtune_launch(const gemmtune_plan *plan,
                                              const gemmtune_args *args, void *stream);
 

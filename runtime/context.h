@@ -72,7 +72,7 @@ gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
                          struct gt_err *err);
 
 /* Copies the caller's struct, which may be older or newer than the library's, to *out.
- * Errors of gt_growth_read. */
+ * Errors of gt_growth_read, and EINVAL for a wait list that contradicts its length. */
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
 
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */

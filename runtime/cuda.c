@@ -355,7 +355,8 @@ static gt_status enter_from_elsewhere(bool *elsewhere, const struct gt_cuda *cu,
 
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
-                        struct gt_err *err) {
+                        struct gt_event_order order, struct gt_err *err) {
+    (void)order; /* a stream has one */
     const struct cuda_kernel *k = (const struct cuda_kernel *)kernel;
     const struct gt_cuda *cu = k->cu;
     void *params[PARAMS_MAX]; /* the driver only reads through these */

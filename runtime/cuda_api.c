@@ -29,18 +29,18 @@ static char cuda_why[400]; /* the reason when it is not ready */
 
 static void load_cuda(void) {
     static const char *const names[] = {"libcuda.so.1", NULL};
-    char why[256];
-    void *library = gt_library_open("GEMMTUNE_LIBCUDA", names, why);
+    char text[GT_LIBRARY_TEXT_MAX];
+    void *library = gt_library_open("GEMMTUNE_LIBCUDA", names, text);
     if (!library) {
-        snprintf(cuda_why, sizeof cuda_why, "the CUDA driver is not installed (%s)", why);
+        snprintf(cuda_why, sizeof cuda_why, "the CUDA driver %s", text);
         return;
     }
     const char *missing = gt_library_fill(&cuda, library, cuda_symbols,
                                           sizeof cuda_symbols / sizeof *cuda_symbols);
     cuda_ready = !missing;
     if (missing)
-        snprintf(cuda_why, sizeof cuda_why, "the CUDA driver is too old: it has no %s",
-                 missing);
+        snprintf(cuda_why, sizeof cuda_why,
+                 "%.280s is no CUDA driver, or is too old: it has no %s", text, missing);
 }
 
 const struct gt_cuda *gt_cuda_api(struct gt_err *err) {
@@ -147,6 +147,8 @@ static bool newer(const struct gt_nvrtc *a, const struct gt_nvrtc *b) {
     return a->major != b->major ? a->major > b->major : a->minor > b->minor;
 }
 
+_Static_assert(sizeof nvrtcs.why == GT_LIBRARY_TEXT_MAX, "a clause of gt_library_open");
+
 /* Keeps the list sorted, newest first. Of two libraries with one version the first
  * stays. */
 static void add_nvrtc(void *library, const char *path) {
@@ -168,17 +170,17 @@ static void add_nvrtc(void *library, const char *path) {
 static void load_nvrtc(void) {
     const char *override = getenv("GEMMTUNE_LIBNVRTC");
     const bool chosen = override && *override;
-    char why[256];
+    char text[GT_LIBRARY_TEXT_MAX];
     for (size_t i = 0; i < (chosen ? 1 : GT_NVRTC_NAMES); i++) {
         const char *const one[] = {chosen ? override : gt_nvrtc_names[i], NULL};
-        void *library = gt_library_open("GEMMTUNE_LIBNVRTC", one, why);
+        void *library = gt_library_open("GEMMTUNE_LIBNVRTC", one, text);
         if (library)
             add_nvrtc(library, one[0]);
-        if (!nvrtcs.why[0])
-            memcpy(nvrtcs.why, why, sizeof why);
+        else
+            gt_library_keep(nvrtcs.why, text);
     }
     if (!nvrtcs.why[0])
-        snprintf(nvrtcs.why, sizeof nvrtcs.why, "it is older than 11.2");
+        snprintf(nvrtcs.why, sizeof nvrtcs.why, "is older than 11.2");
 }
 
 const struct gt_nvrtcs *gt_nvrtc_api(void) {
@@ -200,8 +202,8 @@ static bool nvml_ready;
 
 static void load_nvml(void) {
     static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-    char why[256];
-    void *library = gt_library_open("GEMMTUNE_LIBNVML", names, why);
+    char text[GT_LIBRARY_TEXT_MAX];
+    void *library = gt_library_open("GEMMTUNE_LIBNVML", names, text);
     nvml_ready = library &&
                  !gt_library_fill(&nvml, library, nvml_symbols,
                                   sizeof nvml_symbols / sizeof *nvml_symbols) &&

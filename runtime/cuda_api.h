@@ -373,7 +373,7 @@ enum { GT_NVRTC_MAX = 8 };
 struct gt_nvrtcs {
     int count;
     struct gt_nvrtc lib[GT_NVRTC_MAX]; /* newest first */
-    char why[256];                     /* when there is none: which names were tried */
+    char why[320]; /* when there is none: a clause, as "is not installed (...)" */
 };
 
 /* Every NVRTC of the machine: $GEMMTUNE_LIBNVRTC alone when that is set, else

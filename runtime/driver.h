@@ -59,6 +59,15 @@ enum { GT_TOOLCHAIN_MAX = 512 };
 
 enum { GT_MISSING_MAX = 512 };
 
+/* The place of work among other work of a queue; all 0: no more than the queue's own order.
+ * Only drivers with `takes_events` take another one. */
+struct gt_event_order {
+    uint32_t count;
+    const void *wait; /* `count` events (cl_event) that the work waits for */
+    void *event;      /* NULL, or the place (cl_event *) of an event of the work's end; the
+                       * event is the caller's */
+};
+
 struct gt_driver {
     gemmtune_backend backend;
 
@@ -67,6 +76,7 @@ struct gt_driver {
     bool pointers_are_addresses; /* a pointer's low bits say how it is aligned */
     bool keeps_images;           /* an image can be kept in a file and loaded later */
     bool compiles_late;          /* it may still compile at a kernel's first launch */
+    bool takes_events;           /* its queues take events; see struct gt_event_order */
 
     /* Whether the device accepts such a launch, beyond the limits that gt_passes_of checks
      * for every backend. EINVAL names the number and its limit. Needs no context. NULL:
@@ -122,7 +132,13 @@ struct gt_driver {
      * of it runs, and the context is sound. */
     gt_status (*launch)(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
-                        struct gt_err *err);
+                        struct gt_event_order order, struct gt_err *err);
+    /* These three are there where `takes_events` is. */
+    /* Enqueues nothing but the order: its event ends when its waits have ended. */
+    gt_status (*mark)(void *stream, struct gt_event_order order, struct gt_err *err);
+    /* Whether the queue may begin work before the work ahead of it has ended. */
+    bool (*is_unordered)(void *stream);
+    void (*release_event)(void *event);
 };
 
 extern const struct gt_driver gt_driver_cuda, gt_driver_opencl;

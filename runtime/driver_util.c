@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* dlerror's message, or a substitute. */
 static const char *open_error(void) {
@@ -14,21 +15,51 @@ static const char *open_error(void) {
     return text ? text : "cannot be opened";
 }
 
-void *gt_library_open(const char *override, const char *const *names, char why[256]) {
-    why[0] = '\0';
+/* Whether dlerror's message about a name says that no such file is there. About a file that
+ * is there it begins with the path, or with the name of another library that it needs. */
+static bool says_missing(const char *said, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(said, name, length) == 0 && said[length] == ':' &&
+           (!strchr(name, '/') || access(name, F_OK) != 0);
+}
+
+static const char absent[] = "is not installed";
+
+static bool is_absent(const char *clause) {
+    return strncmp(clause, absent, sizeof absent - 1) == 0;
+}
+
+void gt_library_keep(char kept[GT_LIBRARY_TEXT_MAX], const char *clause) {
+    if (!kept[0] || (is_absent(kept) && !is_absent(clause)))
+        snprintf(kept, GT_LIBRARY_TEXT_MAX, "%s", clause);
+}
+
+/* Notes why a name did not open just now. */
+static void note_failure(char text[GT_LIBRARY_TEXT_MAX], const char *from,
+                         const char *name) {
+    char clause[GT_LIBRARY_TEXT_MAX];
+    const char *said = open_error();
+    snprintf(clause, sizeof clause, "%s (%s%s)",
+             says_missing(said, name) ? absent : "cannot be loaded", from, said);
+    gt_library_keep(text, clause);
+}
+
+void *gt_library_open(const char *override, const char *const *names,
+                      char text[GT_LIBRARY_TEXT_MAX]) {
     const char *path = getenv(override);
-    if (path && *path) {
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!library)
-            snprintf(why, 256, "$%s: %s", override, open_error());
-        return library;
-    }
-    for (size_t i = 0; names[i]; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library)
+    const bool chosen = path && *path;
+    const char *const one[] = {path, NULL};
+    char from[64] = "";
+    text[0] = '\0';
+    if (chosen)
+        snprintf(from, sizeof from, "$%s: ", override);
+    for (names = chosen ? one : names; *names; names++) {
+        void *library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+        if (library) {
+            snprintf(text, GT_LIBRARY_TEXT_MAX, "%s", *names);
             return library;
-        if (!why[0])
-            snprintf(why, 256, "%s", open_error());
+        }
+        note_failure(text, from, *names);
     }
     return NULL;
 }

@@ -11,6 +11,8 @@
 
 /* ---- libraries opened at run time ---- */
 
+enum { GT_LIBRARY_TEXT_MAX = 320 };
+
 /* One function of a library, and where its pointer goes. Tables come from an X-macro. */
 struct gt_symbol {
     const char *name; /* as exported, version suffix included */
@@ -19,9 +21,14 @@ struct gt_symbol {
 };
 
 /* Opens the library that $override names, and no other; without $override the first of a
- * NULL-ended list that opens. NULL when none does: `why` then lists the tried names. Never
- * closed. */
-void *gt_library_open(const char *override, const char *const *names, char why[256]);
+ * NULL-ended list that opens. `text` becomes its name. NULL when none opens; `text` is then
+ * a clause: "is not installed (...)", or "cannot be loaded (...)" when a file is there. The
+ * parentheses name the file that is missing or wrong. Never closed. */
+void *gt_library_open(const char *override, const char *const *names,
+                      char text[GT_LIBRARY_TEXT_MAX]);
+/* Of two such clauses about one library keeps the one about a file that is there, else the
+ * first; "" is none yet. */
+void gt_library_keep(char kept[GT_LIBRARY_TEXT_MAX], const char *clause);
 /* Looks up every symbol; a missing optional one becomes NULL. Returns the first needed
  * symbol that is missing, or NULL when all are there. */
 const char *gt_library_fill(void *table, void *library, const struct gt_symbol *symbols,

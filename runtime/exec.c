@@ -134,6 +134,15 @@ static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
     e->arg_count = gt_family_args(e->args, b);
 }
 
+static void prepare_units(struct gt_exec *e, const gemmtune_problem *p) {
+    const bool behind = gt_problem_has_pointers(p);
+    e->unit[GT_ARG_A] = behind ? sizeof(void *) : gt_type_size(p->type_a);
+    e->unit[GT_ARG_B] = behind ? sizeof(void *) : gt_type_size(p->type_b);
+    e->unit[GT_ARG_C] = behind ? sizeof(void *) : gt_type_size(p->type_c);
+    e->unit[GT_ARG_WORKSPACE] = 1;
+    e->unit[GT_ARG_ROWS] = sizeof(int32_t);
+}
+
 /* Bytes that the memory of A, B and C must have. */
 static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
     const int64_t elements[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
@@ -158,6 +167,7 @@ gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_
     e->fit = *fit;
     e->epilogue = gt_epilogue_of(&fit->problem);
     prepare_args(e, &fit->binding);
+    prepare_units(e, &fit->problem);
     prepare_bytes(e, &fit->problem);
     *out = e;
     return GEMMTUNE_OK;

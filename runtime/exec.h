@@ -52,6 +52,12 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
 void gt_exec_destroy(struct gt_exec *e);
 void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info);
 
+/* The offsets of a call, as in gemmtune_args: none is negative. `operand` may be NULL. */
+struct gt_offsets {
+    int64_t a, b, c, d2, rows, workspace;
+    const int64_t *operand;
+};
+
 /* One product C = alpha op(A) op(B) + beta C, or the problem's epilogue of it. alpha and
  * beta are on the host, in the accumulator's type. Matrices, operands and the workspace are
  * pointers in the form that kernels take. */
@@ -69,6 +75,8 @@ struct gt_call {
     void *d2;                  /* the epilogue's second output */
     void *rows;                /* as in gemmtune_args; never written to */
     int64_t d2_ld;             /* 0: packed */
+    struct gt_offsets offset;
+    struct gt_event_order order; /* of all kernels of the call */
 };
 
 /* Drivers take pointers without const, so those to A and B lose theirs. */
@@ -78,8 +86,8 @@ static inline void *gt_device_pointer(const void *p) {
 
 /* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
  * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
- * the operands are not those of the epilogue, or the device refuses a launch; EWORKSPACE:
- * the workspace is missing or misaligned. */
+ * the operands are not those of the epilogue, the driver takes no order, or the device
+ * refuses a launch; EWORKSPACE: the workspace is missing or misaligned. */
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err);
 

@@ -15,12 +15,16 @@ struct making {
     const struct gt_epilogue *epilogue;
     const gemmtune_problem *problem;
     const struct gt_call *call;
+    const struct gt_call_matrices *matrices;
+    struct gt_memory d2;
     const struct gt_driver *driver;
 };
 
-static void add_pointer(struct gt_epilogue_args *out, const void *pointer) {
-    out->value[out->count].ptr = gt_device_pointer(pointer);
-    out->size[out->count++] = sizeof pointer;
+static void add_pointer(struct gt_epilogue_args *out, struct gt_memory memory,
+                        size_t element_bytes) {
+    out->value[out->count].ptr = gt_device_pointer(memory.pointer);
+    out->size[out->count++] = sizeof memory.pointer;
+    out->offset[out->offsets++] = memory.at / (int64_t)element_bytes;
 }
 
 static void add_ld(struct gt_epilogue_args *out, int64_t ld) {
@@ -68,7 +72,7 @@ static gt_status settle_ld(int64_t *ld, const char *name, const gemmtune_problem
 /* ---- arguments ------------------------------------------------------------------- */
 
 static gt_status check_operand(const struct making *m, const struct gt_epi_operand *x,
-                               const char *what, const void *pointer, int64_t ld,
+                               const char *what, struct gt_memory memory, int64_t ld,
                                struct gt_err *err) {
     const gemmtune_problem *p = m->problem;
     const int64_t size = (int64_t)gt_type_size((gemmtune_dtype)x->type);
@@ -80,23 +84,23 @@ static gt_status check_operand(const struct making *m, const struct gt_epi_opera
         .align = size,
         .bytes = gt_bytes_product(size,
                                   gt_shape_elems(shape, gt_epi_has_ld(x->shape) ? ld : 0))};
-    return gt_memory_check(m->driver, pointer, need, err);
+    return gt_memory_check(m->driver, memory, need, err);
 }
 
 /* Adds an operand, or d2, called `what` in messages. */
 static gt_status add_memory(struct making *m, const struct gt_epi_operand *x,
-                            const char *what, const void *pointer, int64_t ld,
+                            const char *what, struct gt_memory memory, int64_t ld,
                             const struct gt_named_memory *others, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (gt_epi_has_ld(x->shape))
         status = settle_ld(&ld, what, m->problem, err);
     if (status == GEMMTUNE_OK)
-        status = check_operand(m, x, what, pointer, ld, err);
+        status = check_operand(m, x, what, memory, ld, err);
     if (status == GEMMTUNE_OK)
-        status = gt_memory_apart((struct gt_named_memory){what, pointer}, others, err);
+        status = gt_memory_apart((struct gt_named_memory){what, memory}, others, err);
     if (status != GEMMTUNE_OK)
         return status;
-    add_pointer(m->out, pointer);
+    add_pointer(m->out, memory, gt_type_size((gemmtune_dtype)x->type));
     if (gt_epi_has_ld(x->shape))
         add_ld(m->out, ld);
     return GEMMTUNE_OK;
@@ -106,10 +110,16 @@ static gt_status add_operand(struct making *m, int i, struct gt_err *err) {
     const struct gt_call *call = m->call;
     const struct gt_epi_operand *x = &m->epilogue->operand[i];
     const struct gt_named_memory written[] = {
-        {"C", call->c}, {call->d2 != NULL ? "d2" : NULL, call->d2}, {NULL, NULL}};
+        {"C", m->matrices->c}, {call->d2 != NULL ? "d2" : NULL, m->d2}, {NULL, {NULL, 0}}};
+    const int64_t offset = call->offset.operand != NULL ? call->offset.operand[i] : 0;
     char what[GT_EPILOGUE_NAME_MAX + 16];
     (void)snprintf(what, sizeof what, "operand %s", x->name);
-    return add_memory(m, x, what, call->operand[i],
+    if (offset < 0)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the offset of %s is %lld, must be 0 or more",
+                       what, (long long)offset);
+    const struct gt_memory memory = gt_memory_at(m->driver, call->operand[i], offset,
+                                                 gt_type_size((gemmtune_dtype)x->type));
+    return add_memory(m, x, what, memory,
                       call->operand_ld != NULL ? call->operand_ld[i] : 0, written, err);
 }
 
@@ -131,20 +141,28 @@ static gt_status add_second(struct making *m, struct gt_err *err) {
     const struct gt_call *call = m->call;
     const struct gt_epi_operand d2 = {
         .name = "d2", .type = m->epilogue->type_d2, .shape = GT_EPI_MATRIX};
-    const struct gt_named_memory matrices[] = {{"C", call->c},
-                                               {call->swapped ? "B" : "A", call->a},
-                                               {call->swapped ? "A" : "B", call->b},
-                                               {NULL, NULL}};
-    return add_memory(m, &d2, "d2", call->d2, call->d2_ld, matrices, err);
+    const struct gt_named_memory matrices[] = {{"C", m->matrices->c},
+                                               {call->swapped ? "B" : "A", m->matrices->a},
+                                               {call->swapped ? "A" : "B", m->matrices->b},
+                                               {NULL, {NULL, 0}}};
+    return add_memory(m, &d2, "d2", m->d2, call->d2_ld, matrices, err);
 }
 
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
+                              const struct gt_call_matrices *matrices,
                               const struct gt_driver *driver, struct gt_err *err) {
-    struct making m = {out, e, p, call, driver};
-    out->count = 0;
+    out->count = out->offsets = 0;
     if (e == NULL)
         return check_none(call, err);
+    struct making m = {.out = out,
+                       .epilogue = e,
+                       .problem = p,
+                       .call = call,
+                       .matrices = matrices,
+                       .d2 = gt_memory_at(driver, call->d2, call->offset.d2,
+                                          gt_type_size((gemmtune_dtype)e->type_d2)),
+                       .driver = driver};
     gt_status status = check_counts(e, call, err);
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++)
         status = add_operand(&m, i, err);

@@ -6,6 +6,7 @@
 #include "core/epilogue.h"
 #include "runtime/driver.h"
 #include "runtime/exec.h"
+#include "runtime/memory.h"
 
 /* A pointer and a leading dimension for each operand and for d2, a product's number, and
  * alpha. */
@@ -15,6 +16,13 @@ struct gt_epilogue_args {
     int count;
     union gt_value value[GT_EPILOGUE_ARGS_MAX];
     size_t size[GT_EPILOGUE_ARGS_MAX];
+    int offsets;
+    int64_t offset[GT_EPILOGUE_OPERANDS_MAX + 1]; /* elements ahead of operands and d2 */
+};
+
+/* A call's matrices, of which operands and d2 must be apart. */
+struct gt_call_matrices {
+    struct gt_memory a, b, c;
 };
 
 /* Writes the arguments of a call in the order of gt_epilogue_macros (epilogue_text.h).
@@ -22,6 +30,7 @@ struct gt_epilogue_args {
  * memory is none (gt_memory_check), an operand is C or d2, or d2 is A, B or C. */
 gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epilogue *e,
                               const gemmtune_problem *p, const struct gt_call *call,
+                              const struct gt_call_matrices *matrices,
                               const struct gt_driver *driver, struct gt_err *err);
 
 #endif

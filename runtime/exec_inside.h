@@ -31,7 +31,8 @@ struct gt_exec {
     int arg_count;
     union gt_value value[GT_ARG_KINDS]; /* by kind; gt_exec_run fills in those of a call */
     size_t size[GT_ARG_KINDS];
-    int64_t bytes[3]; /* of A, B and C, or of arrays of pointers to them */
+    size_t unit[GT_ARG_KINDS]; /* bytes of what an offset counts; 0: no pointer */
+    int64_t bytes[3];          /* of A, B and C, or of arrays of pointers to them */
 };
 
 /* Whether C has no element: then nothing is built and nothing runs. */

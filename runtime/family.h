@@ -300,6 +300,9 @@ struct gt_binding {
  * that are numbered by the grid take the batch and its strides after those of "args". */
 int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_binding *b);
 
+/* The name in kernels of an argument that is a pointer; NULL of another one. */
+const char *gt_arg_pointer(gt_arg arg);
+
 /* Whether the family has a kernel for the problem's types and layout on the device. If not,
  * `why` (may be NULL) gets one clause. */
 bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
@@ -378,7 +381,8 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
 /*
  * The whole text that a compiler sees:
  * - #defines of types, layout, parameters, derived and device names (each GT_<NAME>),
- * - GT_PARAMS,
+ * - GT_PARAMS; where pointers are buffers, with the elements ahead of each first one, by
+ *   which GT_AT_OFFSETS() moves the pointers at the beginning of every kernel,
  * - the parts of templates/common/ that the family uses,
  * - every require rule as a static assertion,
  * - a #line and the template.

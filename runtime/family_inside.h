@@ -166,6 +166,9 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
 /* EPARSE, with file and line, unless every kernel of the family's sources takes
  * (GT_PARAMS), and begins with GT_FOLLOW() exactly where "overlap" is 1. */
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
+/* Where the body of the next kernel that takes (GT_PARAMS) begins, behind its brace, from
+ * `at` on in code without comments; NULL: there is none. */
+const char *gt_kernel_body(const char *code, const char *at);
 
 /* ---- family_hash.c ---- */
 

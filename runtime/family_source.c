@@ -154,22 +154,39 @@ static gt_status refuse(const char *name, int line, const char *what, struct gt_
     return gt_fail(err, GEMMTUNE_EPARSE, "%s:%d: %s", name, line, what);
 }
 
+/* The parenthesis behind the next GT_KERNEL, from `at` on; NULL: there is none. */
+static const char *next_kernel(const char *text, const char *at) {
+    static const char mark[] = "GT_KERNEL";
+    for (at = strstr(at, mark); at != NULL; at = strstr(at, mark)) {
+        const bool whole = at == text || !is_identifier(at[-1]);
+        at += sizeof mark - 1;
+        if (whole && *at == '(')
+            return at;
+    }
+    return NULL;
+}
+
+const char *gt_kernel_body(const char *code, const char *at) {
+    for (at = next_kernel(code, at); at != NULL; at = next_kernel(code, at)) {
+        const char *body = past_parentheses(at);
+        if (body != NULL && skip(&body, "(GT_PARAMS)") && *body == '{')
+            return body + 1;
+    }
+    return NULL;
+}
+
 static gt_status check_text(const struct gt_family *f, const char *name, const char *text,
                             struct gt_err *err) {
-    static const char mark[] = "GT_KERNEL";
     gt_status status = GEMMTUNE_OK;
     const char *follow = strstr(text, "GT_FOLLOW");
     if (!f->overlap && follow != NULL)
         return refuse(name, line_of(text, follow),
                       "GT_FOLLOW() is for families whose \"overlap\" is 1", err);
-    for (const char *at = strstr(text, mark); at != NULL && status == GEMMTUNE_OK;
-         at = strstr(at, mark)) {
-        const bool whole = at == text || !is_identifier(at[-1]);
-        const char *kernel = at;
-        at += sizeof mark - 1;
-        const char *what = whole && *at == '(' ? wrong_with(f, at) : NULL;
+    for (const char *at = next_kernel(text, text); at != NULL && status == GEMMTUNE_OK;
+         at = next_kernel(text, at)) {
+        const char *what = wrong_with(f, at);
         if (what != NULL)
-            status = refuse(name, line_of(text, kernel), what, err);
+            status = refuse(name, line_of(text, at), what, err);
     }
     return status;
 }

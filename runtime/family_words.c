@@ -89,6 +89,15 @@ int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_binding *b) {
     return count;
 }
 
+const char *gt_arg_pointer(gt_arg arg) {
+    static const char *const name[GT_ARG_MAP] = {
+        [GT_ARG_A] = "a",           [GT_ARG_B] = "b",
+        [GT_ARG_C] = "c",           [GT_ARG_WORKSPACE] = "workspace",
+        [GT_ARG_ROWS] = "all_rows",
+    };
+    return arg < GT_ARG_MAP ? name[arg] : NULL;
+}
+
 bool gt_family_has_param(const struct gt_family *f, const char *name) {
     for (int i = 0; i < f->param_count; i++)
         if (strcmp(f->param[i].name, name) == 0)

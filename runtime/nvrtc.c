@@ -34,12 +34,11 @@ static bool has_specific_name(int cc) {
 /* Fails with the thing that is missing for cc, in one sentence. */
 static gt_status nothing_serves(const struct gt_nvrtcs *all, int cc, struct gt_err *err) {
     if (all->count == 0)
-        return gt_fail(
-            err, GEMMTUNE_EBUILD,
-            "no CUDA compiler is installed: libnvrtc is missing (%.200s); install "
-            "package nvidia-cuda-nvrtc from PyPI or the CUDA toolkit, or set "
-            "GEMMTUNE_LIBNVRTC to its path",
-            all->why);
+        return gt_fail(err, GEMMTUNE_EBUILD,
+                       "no CUDA compiler: libnvrtc %.220s; install "
+                       "package nvidia-cuda-nvrtc from PyPI or the CUDA toolkit, or set "
+                       "GEMMTUNE_LIBNVRTC to its path",
+                       all->why);
     const struct gt_nvrtc *lib = &all->lib[0];
     int oldest = lib->arch[0];
     for (int i = 1; i < lib->arch_count; i++)

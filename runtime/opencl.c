@@ -332,9 +332,9 @@ static gt_status range_of(size_t global[3], size_t local[3], const struct gt_lau
 /* EINVAL when the launch was refused before anything ran. */
 static gt_status fail_launch(cl_int result, struct gt_err *err) {
     const gt_status status = gt_opencl_fail(err, "clEnqueueNDRangeKernel", result);
-    const bool refused = result == GT_CL_OUT_OF_RESOURCES ||
-                         result == GT_CL_INVALID_WORK_GROUP_SIZE ||
-                         result == GT_CL_INVALID_WORK_ITEM_SIZE;
+    const bool refused =
+        result == GT_CL_OUT_OF_RESOURCES || result == GT_CL_INVALID_EVENT_WAIT_LIST ||
+        result == GT_CL_INVALID_WORK_GROUP_SIZE || result == GT_CL_INVALID_WORK_ITEM_SIZE;
     return refused ? GEMMTUNE_EINVAL : status;
 }
 
@@ -349,7 +349,7 @@ static int64_t memory_bytes(const void *memory) {
 
 static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
                         const struct gt_value_ref *args, int arg_count, void *stream,
-                        struct gt_err *err) {
+                        struct gt_event_order order, struct gt_err *err) {
     const struct opencl_kernel *k = (const struct opencl_kernel *)kernel;
     const struct gt_opencl *cl = k->cl;
     size_t global[3], local[3];
@@ -364,8 +364,9 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
         result = cl->clSetKernelArg(object, (cl_uint)i, args[i].size, args[i].bytes);
     const bool args_set = result == GT_CL_SUCCESS;
     if (args_set)
-        result = cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL,
-                                            global, local, 0, NULL, NULL);
+        result =
+            cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL, global,
+                                       local, order.count, order.wait, order.event);
     give(k->pool, slot);
     if (result == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
@@ -376,9 +377,35 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
     return gt_opencl_fail(err, call, result);
 }
 
+/* ---- order --------------------------------------------------------------------------- */
+
+/* A marker without a wait list waits for all work ahead of it. */
+static gt_status mark(void *stream, struct gt_event_order order, struct gt_err *err) {
+    const cl_int result = gt_opencl_api(NULL)->clEnqueueMarkerWithWaitList(
+        (cl_command_queue)stream, order.count, order.wait, order.event);
+    if (result == GT_CL_SUCCESS)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_opencl_fail(err, "clEnqueueMarkerWithWaitList", result);
+    return result == GT_CL_INVALID_EVENT_WAIT_LIST ? GEMMTUNE_EINVAL : status;
+}
+
+/* A queue that does not answer counts as unordered: events are right in any queue. */
+static bool is_unordered(void *stream) {
+    cl_bitfield properties = 0;
+    return gt_opencl_api(NULL)->clGetCommandQueueInfo(
+               (cl_command_queue)stream, GT_CL_QUEUE_PROPERTIES, sizeof properties,
+               &properties, NULL) != GT_CL_SUCCESS ||
+           (properties & GT_CL_QUEUE_OUT_OF_ORDER) != 0;
+}
+
+static void release_event(void *event) {
+    (void)gt_opencl_api(NULL)->clReleaseEvent((cl_event)event);
+}
+
 const struct gt_driver gt_driver_opencl = {
     .backend = GEMMTUNE_OPENCL,
     .compiles_late = true,
+    .takes_events = true,
     .check_launch = check_launch,
     .enumerate = gt_opencl_enumerate,
     .open = open_gpu,
@@ -390,4 +417,7 @@ const struct gt_driver gt_driver_opencl = {
     .unload = unload,
     .memory_bytes = memory_bytes,
     .launch = launch,
+    .mark = mark,
+    .is_unordered = is_unordered,
+    .release_event = release_event,
 };

@@ -20,10 +20,10 @@ static char why_not[400];
 
 static void load_opencl(void) {
     static const char *const names[] = {"libOpenCL.so.1", NULL};
-    char why[256];
-    void *library = gt_library_open("GEMMTUNE_LIBOPENCL", names, why);
+    char text[GT_LIBRARY_TEXT_MAX];
+    void *library = gt_library_open("GEMMTUNE_LIBOPENCL", names, text);
     if (!library) {
-        snprintf(why_not, sizeof why_not, "OpenCL is not installed (%s)", why);
+        snprintf(why_not, sizeof why_not, "OpenCL %s", text);
         return;
     }
     const char *missing =
@@ -31,7 +31,8 @@ static void load_opencl(void) {
     ready = !missing;
     if (missing)
         snprintf(why_not, sizeof why_not,
-                 "the OpenCL library is older than 1.2: it has no %s", missing);
+                 "%.280s is no OpenCL library, or is older than 1.2: it has no %s", text,
+                 missing);
 }
 
 const struct gt_opencl *gt_opencl_api(struct gt_err *err) {

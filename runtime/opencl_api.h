@@ -42,6 +42,7 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_INVALID_KERNEL_NAME, CL_INVALID_KERNEL_NAME, -46)                              \
     X(GT_CL_INVALID_WORK_GROUP_SIZE, CL_INVALID_WORK_GROUP_SIZE, -54)                      \
     X(GT_CL_INVALID_WORK_ITEM_SIZE, CL_INVALID_WORK_ITEM_SIZE, -55)                        \
+    X(GT_CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_EVENT_WAIT_LIST, -57)                      \
     X(GT_CL_INVALID_BUFFER_SIZE, CL_INVALID_BUFFER_SIZE, -61)                              \
     X(GT_CL_FALSE, CL_FALSE, 0)                                                            \
     X(GT_CL_TRUE, CL_TRUE, 1)                                                              \
@@ -71,6 +72,8 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_CONTEXT_PLATFORM, CL_CONTEXT_PLATFORM, 0x1084)                                 \
     X(GT_CL_QUEUE_CONTEXT, CL_QUEUE_CONTEXT, 0x1090)                                       \
     X(GT_CL_QUEUE_DEVICE, CL_QUEUE_DEVICE, 0x1091)                                         \
+    X(GT_CL_QUEUE_PROPERTIES, CL_QUEUE_PROPERTIES, 0x1093)                                 \
+    X(GT_CL_QUEUE_OUT_OF_ORDER, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 1)                 \
     X(GT_CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE, 2)                          \
     X(GT_CL_MEM_READ_WRITE, CL_MEM_READ_WRITE, 1)                                          \
     X(GT_CL_MEM_USE_HOST_PTR, CL_MEM_USE_HOST_PTR, 8)                                      \

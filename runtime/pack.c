@@ -151,7 +151,8 @@ static gt_status launch(const struct gt_kernel *kernel, const struct packing *x,
         .block = {THREADS, 1, 1},
         .cluster = {1, 1, 1}};
     return kernel->driver->launch(kernel, &shape_of_launch, args,
-                                  sizeof args / sizeof *args, stream, err);
+                                  sizeof args / sizeof *args, stream,
+                                  (struct gt_event_order){0}, err);
 }
 
 static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *b,
@@ -167,9 +168,10 @@ static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *
     const struct gt_need stored = {"B", (int64_t)size,
                                    gt_problem_elems_b(&x.stored) * (int64_t)size};
     const struct gt_need room = {"the packed B", PIECE_BYTES, gt_packed_bytes(&x.packed)};
-    status = gt_memory_check(ctx->gpu->driver, b, stored, err);
+    status = gt_memory_check(ctx->gpu->driver, (struct gt_memory){b, 0}, stored, err);
     if (status == GEMMTUNE_OK)
-        status = gt_memory_check(ctx->gpu->driver, packed, room, err);
+        status =
+            gt_memory_check(ctx->gpu->driver, (struct gt_memory){packed, 0}, room, err);
     if (status == GEMMTUNE_OK)
         status = find(&kernel, ctx, size, err);
     return status == GEMMTUNE_OK ? launch(kernel, &x, b, packed, stream, err) : status;

@@ -176,10 +176,9 @@ gt_status gt_plan_choose_narrow(struct gt_choice *choice, struct gt_gpu *gpu,
     return gt_plan_choose(choice, gpu, query, only_cached, try, user, err);
 }
 
-bool gt_wants_narrow(const struct gt_fit *fit, const struct gt_gpu *gpu,
-                     const gemmtune_problem *p) {
-    if (!gpu->driver->pointers_are_addresses || gt_problem_has_pointers(p))
-        return false; /* buffers are aligned for every type, and arrays as promised */
+bool gt_wants_narrow(const struct gt_fit *fit, const gemmtune_problem *p) {
+    if (gt_problem_has_pointers(p))
+        return false; /* arrays are aligned as promised */
     for (int i = 0; i < 3; i++)
         if (fit->align[i] > (int64_t)element_size(p, i))
             return true;

@@ -22,9 +22,8 @@ gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
                          struct gt_query query, bool only_cached, gt_try_fn try, void *user,
                          struct gt_err *err);
 
-/* Whether pointers that are aligned for their types need a narrow kernel as well. */
-bool gt_wants_narrow(const struct gt_fit *fit, const struct gt_gpu *gpu,
-                     const gemmtune_problem *p);
+/* Whether memory that is aligned for its types needs a narrow kernel as well. */
+bool gt_wants_narrow(const struct gt_fit *fit, const gemmtune_problem *p);
 /* The first choice for the narrow kernel beside `wide`: the same kernel with narrower
  * copies, or the kernel that a lookup finds. Errors of gt_match. */
 gt_status gt_match_narrow(struct gt_choice *choice, struct gt_query query,

@@ -58,7 +58,7 @@ static gt_status compile_all(struct compiling *c, const gemmtune_ctx *ctx,
     const struct gt_query query =
         gt_ctx_query(ctx, &o->problem, o->worst, o->workspace_max);
     gt_status status = gt_plan_choose(&choice, ctx->gpu, query, false, compile, c, err);
-    if (status != GEMMTUNE_OK || !gt_wants_narrow(&choice.fit, ctx->gpu, &o->problem))
+    if (status != GEMMTUNE_OK || !gt_wants_narrow(&choice.fit, &o->problem))
         return status;
     status =
         gt_plan_choose_narrow(&narrow, ctx->gpu, query, &choice, false, compile, c, err);
@@ -73,7 +73,7 @@ static gt_status is_cached(bool *cached, const gemmtune_ctx *ctx,
     const struct gt_query query = gt_ctx_query(ctx, canonical, worst, workspace_max);
     const gt_status status = gt_match(&choice, &query, err);
     *cached = status == GEMMTUNE_OK && gt_exec_is_cached(ctx->gpu, &choice.fit);
-    if (*cached && gt_wants_narrow(&choice.fit, ctx->gpu, canonical) &&
+    if (*cached && gt_wants_narrow(&choice.fit, canonical) &&
         gt_match_narrow(&narrow, query, &choice, NULL) == GEMMTUNE_OK)
         *cached = gt_exec_is_cached(ctx->gpu, &narrow.fit);
     return status;

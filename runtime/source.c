@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.c - the text that a compiler sees: macros, parts, rules, template. The template
- * itself is unchanged, so the line numbers in a compiler's message are those of its file.
+ * keeps its lines, so the line numbers in a compiler's message are those of its file.
  */
+#include "runtime/driver.h"
 #include "runtime/epilogue_text.h"
 #include "runtime/family_inside.h"
 
@@ -35,12 +36,16 @@ static bool reserve(struct text *t, size_t more) {
     return !t->failed;
 }
 
-static void put(struct text *t, const char *piece) {
-    const size_t length = strlen(piece);
+static void put_bytes(struct text *t, const char *piece, size_t length) {
     if (!reserve(t, length))
         return;
-    memcpy(t->bytes + t->length, piece, length + 1);
+    memcpy(t->bytes + t->length, piece, length);
     t->length += length;
+    t->bytes[t->length] = '\0';
+}
+
+static void put(struct text *t, const char *piece) {
+    put_bytes(t, piece, strlen(piece));
 }
 
 GT_PRINTF(2, 3) static void putf(struct text *t, const char *fmt, ...) {
@@ -188,9 +193,73 @@ static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
         put(t, declared[arg]);
 }
 
+/* ---- offsets --------------------------------------------------------------------- */
+
+/* A buffer has no address that a program might add to ahead of a launch. So kernels on a
+ * device with buffers take the elements ahead of the first one of each pointer, and begin
+ * with GT_AT_OFFSETS(). Other kernels have neither. */
+static bool has_offsets(const struct gt_device *d) {
+    return !gt_driver_of(d->backend)->pointers_are_addresses;
+}
+
+/* Calls `put_one` with the name of each pointer, in the order of the arguments. */
+static void each_pointer(struct text *t, const struct gt_binding *b,
+                         void (*put_one)(struct text *t, const char *name)) {
+    gt_arg args[GT_ARGS_MAX];
+    char name[GT_NAME_MAX];
+    const int count = gt_family_args(args, b);
+    for (int i = 0; i < count; i++)
+        if (gt_arg_pointer(args[i]) != NULL)
+            put_one(t, gt_arg_pointer(args[i]));
+    for (int i = 0; b->epilogue != NULL && i < b->epilogue->operands; i++) {
+        (void)snprintf(name, sizeof name, "gt_op_%d", i);
+        put_one(t, name);
+    }
+    if (b->epilogue != NULL && b->epilogue->d2 >= 0)
+        put_one(t, "gt_d2");
+}
+
+static void put_offset_param(struct text *t, const char *name) {
+    putf(t, ", gt_long gt_at_%s", name);
+}
+
+static void put_move(struct text *t, const char *name) {
+    putf(t, " %s += gt_at_%s;", name, name);
+}
+
+static void put_offsets(struct text *t, const struct gt_binding *b) {
+    put(t, "#define GT_OFFSET_PARAMS");
+    each_pointer(t, b, put_offset_param);
+    put(t, "\n#define GT_AT_OFFSETS()");
+    each_pointer(t, b, put_move);
+    put(t, "\n");
+}
+
+/* Code, with GT_AT_OFFSETS() at the beginning of every kernel. */
+static void put_moving(struct text *t, const char *code) {
+    char *const plain = strdup(code);
+    t->failed = t->failed || plain == NULL;
+    if (t->failed) {
+        free(plain);
+        return;
+    }
+    gt_code_blank_comments(plain);
+    const char *done = plain;
+    for (const char *body = gt_kernel_body(plain, plain); body != NULL;
+         body = gt_kernel_body(plain, body)) {
+        put_bytes(t, code + (done - plain), (size_t)(body - done));
+        put(t, " GT_AT_OFFSETS()");
+        done = body;
+    }
+    put(t, code + (done - plain));
+    free(plain);
+}
+
+/* ---- pieces with kernels --------------------------------------------------------- */
+
 /* GT_PARAMS: the parameters of every kernel of the family, with names and types, then those
- * of the epilogue. */
-static void put_params(struct text *t, const struct gt_binding *b) {
+ * of the epilogue, and the offsets. */
+static void put_params(struct text *t, const struct gt_binding *b, bool offsets) {
     gt_arg args[GT_ARGS_MAX];
     const int count = gt_family_args(args, b);
     put(t, "#define GT_PARAMS ");
@@ -198,7 +267,8 @@ static void put_params(struct text *t, const struct gt_binding *b) {
         put(t, i > 0 ? ", " : "");
         put_param(t, b, args[i]);
     }
-    put(t, b->epilogue != NULL ? " GT_OPERAND_PARAMS\n" : "\n");
+    put(t, b->epilogue != NULL ? " GT_OPERAND_PARAMS" : "");
+    put(t, offsets ? " GT_OFFSET_PARAMS\n" : "\n");
 }
 
 /* The number of an element's product. Kernels that deal with all products count the rows of
@@ -238,7 +308,8 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
 }
 
 /* The function of an epilogue stands behind the part that it is made of. */
-static void put_parts(struct text *t, uint64_t set, const struct gt_epilogue *epilogue) {
+static void put_parts(struct text *t, uint64_t set, const struct gt_epilogue *epilogue,
+                      void (*put_code)(struct text *t, const char *code)) {
     const uint64_t made_of = gt_part_bit("epilogue");
     const uint64_t all = epilogue != NULL ? set | made_of : set & ~made_of;
     for (int i = 0; gt_part_name(i) != NULL; i++) {
@@ -246,7 +317,7 @@ static void put_parts(struct text *t, uint64_t set, const struct gt_epilogue *ep
         if ((all & bit) == 0)
             continue;
         putf(t, "#line 1 \"common/%s.h\"\n", gt_part_name(i));
-        put(t, gt_part_text(i));
+        put_code(t, gt_part_text(i));
         if (epilogue != NULL && bit == made_of)
             put_epilogue(t, epilogue, gt_epilogue_function);
     }
@@ -270,9 +341,10 @@ static void put_rule(struct text *t, const struct gt_rule *rule, int number) {
     putf(t, ", gt_rule_%d);\n", number);
 }
 
-static void put_template(struct text *t, const char *name, const char *source) {
+static void put_template(struct text *t, const char *name, const char *source,
+                         void (*put_code)(struct text *t, const char *code)) {
     putf(t, "#line 1 \"%s\"\n", name);
-    put(t, source);
+    put_code(t, source);
 }
 
 /* ---- whole texts ----------------------------------------------------------------- */
@@ -280,6 +352,8 @@ static void put_template(struct text *t, const char *name, const char *source) {
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err) {
     const struct gt_family *f = b->family;
+    const bool offsets = has_offsets(d);
+    void (*const put_code)(struct text * t, const char *code) = offsets ? put_moving : put;
     struct text t = {0};
     *out = NULL;
     if (f->source[d->backend]->name == NULL)
@@ -288,13 +362,16 @@ gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_d
     put_builtins(&t, b->dtype, b->value);
     put_names(&t, b);
     put_batch(&t, b);
-    put_params(&t, b);
+    put_params(&t, b, offsets);
+    if (offsets)
+        put_offsets(&t, b);
     put_epilogue_macros(&t, b);
-    put_parts(&t, parts_of(b), b->epilogue);
+    put_parts(&t, parts_of(b), b->epilogue, put_code);
     for (int i = 0; i < f->require_count; i++)
         put_rule(&t, &f->require[i], i);
     for (int i = 0; i < GT_TEMPLATES_MAX && f->source[d->backend][i].name != NULL; i++)
-        put_template(&t, f->source[d->backend][i].name, f->source[d->backend][i].text);
+        put_template(&t, f->source[d->backend][i].name, f->source[d->backend][i].text,
+                     put_code);
     return finish(out, &t, err);
 }
 
@@ -304,7 +381,7 @@ gt_status gt_source_plain(char **out, const struct gt_device *d, const gemmtune_
     struct text t = {0};
     gt_builtin_values(value, d, p);
     put_builtins(&t, p != NULL ? gt_dtype_of(p) : NULL, value);
-    put_parts(&t, p != NULL ? gt_parts_closed(0) : gt_part_bit("dialect"), NULL);
-    put_template(&t, name, text);
+    put_parts(&t, p != NULL ? gt_parts_closed(0) : gt_part_bit("dialect"), NULL, put);
+    put_template(&t, name, text, put);
     return finish(out, &t, err);
 }

@@ -52,6 +52,14 @@ static gt_status read_options(struct gt_host_call *c, const gemmtune_host_option
     return GEMMTUNE_OK;
 }
 
+/* NULL stays NULL. */
+static void *first_element(const struct gt_host_call *c, enum gt_operand operand,
+                           const void *matrix, int64_t offset) {
+    const uintptr_t bytes =
+        (uintptr_t)offset * (uintptr_t)gt_host_element_bytes(&c->cut, operand);
+    return (void *)((uintptr_t)matrix + (matrix != NULL ? bytes : 0));
+}
+
 static gt_status read_args(struct gt_host_call *c, const gemmtune_args *args, bool swapped,
                            struct gt_err *err) {
     gemmtune_args own;
@@ -61,14 +69,19 @@ static gt_status read_args(struct gt_host_call *c, const gemmtune_args *args, bo
     if (own.rows != NULL || own.operands != 0 || own.operand != NULL || own.d2 != NULL)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "host products have neither rows, operands nor a second output");
+    if (own.wait_count > 0 || own.event != NULL)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "host products have neither wait_list nor event: the call returns "
+                       "when C is complete");
     if (own.alpha == NULL || own.beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        own.alpha == NULL ? "alpha" : "beta");
     c->run.alpha = own.alpha;
     c->run.beta = own.beta;
-    c->run.host[GT_A] = gt_device_pointer(swapped ? own.b : own.a);
-    c->run.host[GT_B] = gt_device_pointer(swapped ? own.a : own.b);
-    c->run.host[GT_C] = own.c;
+    const enum gt_operand a = swapped ? GT_B : GT_A, b = swapped ? GT_A : GT_B;
+    c->run.host[a] = first_element(c, a, own.a, own.a_offset);
+    c->run.host[b] = first_element(c, b, own.b, own.b_offset);
+    c->run.host[GT_C] = first_element(c, GT_C, own.c, own.c_offset);
     return GEMMTUNE_OK;
 }
 

@@ -139,6 +139,10 @@ else
     expect "no device: space counts for a nominal one" 0 'Points on a nominal device' space tile
 fi
 
+try lookup --device nobody f32-nn-8x8x8
+[ "$code" -eq 4 ] && [ "$(grep -c 'no database at' "$work/err")" -eq 1 ]
+verdict "lookup: one sentence about a database that is not there" $?
+
 GEMMTUNE_CACHE_DIR="$work/cache" GEMMTUNE_CACHE_MAX=7 expect "the cache's limit" 0 \
     '^limit   7 MiB' cache stat
 GEMMTUNE_CACHE_DIR="$work/cache" GEMMTUNE_CACHE_MAX=0 expect "no limit" 0 \

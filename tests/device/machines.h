@@ -263,7 +263,7 @@ static int clear_devices(void **state) {
 }
 
 /* Runs a test on every device that has a compiler. */
-static void on_every_device(void (*test)(struct machine *m)) {
+static inline void on_every_device(void (*test)(struct machine *m)) {
     int ran = 0;
     for (size_t i = 0; i < devices.count; i++) {
         struct machine m = {.device = &devices.device[i]};

@@ -186,13 +186,42 @@ static void test_missing_libraries(void **state) {
                                  "the CUDA driver is not installed"));
     text = probe("drivers", "GEMMTUNE_LIBCUDA", "libm.so.6");
     assert_non_null(strstr(text, "cuda: status 0, 0 devices, open -6, "
-                                 "the CUDA driver is too old: it has no cuInit"));
+                                 "libm.so.6 is no CUDA driver, or is too old: it has no "
+                                 "cuInit"));
     text = probe("drivers", "GEMMTUNE_LIBOPENCL", "/nonexistent/libOpenCL.so");
     assert_non_null(strstr(text, "opencl: status 0, 0 devices, open -6, "
                                  "OpenCL is not installed"));
+    assert_non_null(strstr(text, "/nonexistent/libOpenCL.so"));
+    text = probe("drivers", "GEMMTUNE_LIBOPENCL", "libm.so.6");
+    assert_non_null(strstr(text, "opencl: status 0, 0 devices, open -6, "
+                                 "libm.so.6 is no OpenCL library, or is older than 1.2: it "
+                                 "has no clGetPlatformIDs"));
     text = probe("pascal", "GEMMTUNE_LIBNVRTC", "/nonexistent/libnvrtc.so");
     assert_non_null(strstr(text, "status -12, 0 bytes, -1 registers, log '', "
-                                 "no CUDA compiler is installed"));
+                                 "no CUDA compiler: libnvrtc is not installed"));
+}
+
+/* A file that is there and does not load is not "not installed", and is named. */
+static void test_broken_libraries(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    char path[512], said[640];
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/broken.so", tmp != NULL ? tmp : "/tmp");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs("no library\n", f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    static const char *const rows[][2] = {{"GEMMTUNE_LIBCUDA", "the CUDA driver"},
+                                          {"GEMMTUNE_LIBOPENCL", "OpenCL"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        (void)snprintf(said, sizeof said, "%s cannot be loaded ($%s: %s", rows[i][1],
+                       rows[i][0], path);
+        assert_non_null(strstr(probe("drivers", rows[i][0], path), said));
+    }
+    (void)snprintf(said, sizeof said, "libnvrtc cannot be loaded ($GEMMTUNE_LIBNVRTC: %s",
+                   path);
+    assert_non_null(strstr(probe("pascal", "GEMMTUNE_LIBNVRTC", path), said));
+    assert_int_equal(remove(path), 0);
 }
 
 /* sm_61: built by an NVRTC that knows it, else one sentence that names the one to get. */
@@ -218,6 +247,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_pick_among_several),
         cmocka_unit_test(test_pick_without_devices),
         cmocka_unit_test(test_missing_libraries),
+        cmocka_unit_test(test_broken_libraries),
         cmocka_unit_test(test_pascal),
     };
     return cmocka_run_group_tests(tests, list_devices, clear_devices);

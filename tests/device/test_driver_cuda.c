@@ -183,8 +183,8 @@ static void *cu_work(void *user) {
             {&x, sizeof x}, {&times, sizeof times}, {&add, sizeof add}};
         if (!job->current)
             (void)cu->cuCtxPopCurrent(&popped);
-        job->wrong +=
-            gt_driver_cuda.launch(job->kernel, &shape, args, 3, stream, NULL) != 0;
+        job->wrong += gt_driver_cuda.launch(job->kernel, &shape, args, 3, stream,
+                                            (struct gt_event_order){0}, NULL) != 0;
         if (!job->current)
             (void)cu->cuCtxPushCurrent(cu_context);
         job->wrong += cu->cuMemcpyDtoHAsync(got, x, sizeof got, stream) != 0;
@@ -279,7 +279,9 @@ static void test_cuda_shared_memory(void **state) {
     assert_int_equal(cu->cuCtxPushCurrent(cu_context), 0);
     assert_int_equal(cu->cuMemAlloc(&x, sizeof got), 0);
     const struct gt_value_ref args[] = {{&x, sizeof x}, {&times, 4}, {&add, 4}};
-    assert_int_equal(gt_driver_cuda.launch(k, &most, args, 3, NULL, &err), GEMMTUNE_OK);
+    assert_int_equal(
+        gt_driver_cuda.launch(k, &most, args, 3, NULL, (struct gt_event_order){0}, &err),
+        GEMMTUNE_OK);
     assert_int_equal(cu->cuMemcpyDtoH(got, x, sizeof got), 0);
     assert_int_equal(got[100], 305);
     assert_int_equal(cu->cuMemFree(x), 0);
@@ -333,7 +335,8 @@ static void test_cuda_cluster(void **state) {
         assert_int_equal(cu->cuCtxPushCurrent(cu_context), 0);
         assert_int_equal(cu->cuMemAlloc(&x, sizeof got), 0);
         const struct gt_value_ref args[] = {{&x, sizeof x}, {&times, 4}, {&add, 4}};
-        assert_int_equal(gt_driver_cuda.launch(k, &launch, args, 3, NULL, &err),
+        assert_int_equal(gt_driver_cuda.launch(k, &launch, args, 3, NULL,
+                                               (struct gt_event_order){0}, &err),
                          GEMMTUNE_OK);
         assert_int_equal(cu->cuMemcpyDtoH(got, x, sizeof got), 0);
         assert_int_equal(got[COUNT - 1], 10 * sizes[s] + 1);
@@ -377,10 +380,12 @@ static void test_cuda_overlap(void **state) {
     for (int round = 1; round <= 20; round++) {
         const struct gt_value_ref args[] = {{&x, sizeof x}, {&round, 4}, {&add, 4}};
         launch.overlaps = false;
-        assert_int_equal(gt_driver_cuda.launch(slow, &launch, args, 3, NULL, &err),
+        assert_int_equal(gt_driver_cuda.launch(slow, &launch, args, 3, NULL,
+                                               (struct gt_event_order){0}, &err),
                          GEMMTUNE_OK);
         launch.overlaps = true;
-        assert_int_equal(gt_driver_cuda.launch(more, &launch, args, 3, NULL, &err),
+        assert_int_equal(gt_driver_cuda.launch(more, &launch, args, 3, NULL,
+                                               (struct gt_event_order){0}, &err),
                          GEMMTUNE_OK);
         assert_int_equal(cu->cuMemcpyDtoH(got, x, sizeof got), 0);
         for (int i = 0; i < COUNT; i++)

@@ -32,7 +32,8 @@ static gt_status cl_launch(const struct gt_kernel *k, const struct gt_launch *la
                            struct gt_err *err) {
     const struct gt_value_ref args[] = {
         {&x, sizeof(cl_mem)}, {&times, sizeof times}, {&add, sizeof add}};
-    return gt_driver_opencl.launch(k, launch, args, 3, queue, err);
+    return gt_driver_opencl.launch(k, launch, args, 3, queue, (struct gt_event_order){0},
+                                   err);
 }
 
 struct cl_job {
@@ -204,7 +205,8 @@ static void test_opencl_bad_launches(void **state) {
     assert_non_null(strstr(err.line, "clEnqueueNDRangeKernel: CL_INVALID_WORK_"));
     const struct gt_value_ref four[] = {
         {&x, sizeof(cl_mem)}, {&result, 4}, {&result, 4}, {&result, 4}};
-    assert_int_equal(gt_driver_opencl.launch(k, &shape, four, 4, queue, &err),
+    assert_int_equal(gt_driver_opencl.launch(k, &shape, four, 4, queue,
+                                             (struct gt_event_order){0}, &err),
                      GEMMTUNE_EDEVICE);
     assert_non_null(strstr(err.line, "argument 4"));
     cl->clReleaseMemObject(x);

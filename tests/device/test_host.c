@@ -339,6 +339,23 @@ static void refuse(struct product *x, gemmtune_ctx *const *list, int32_t count,
         fail_msg("\"%s\" does not say \"%s\"", gemmtune_errmsg(), words);
 }
 
+/* The call waits by itself. */
+static void refuse_events(const struct product *x) {
+    const float one = 1;
+    void *event = &event;
+    gemmtune_args args;
+    gemmtune_args_init(&args);
+    args.alpha = args.beta = &one;
+    args.a = x->a.bytes;
+    args.b = x->b.bytes;
+    args.c = x->c.bytes;
+    args.event = &event;
+    assert_int_equal(gemmtune_host_gemm(&ctx, 1, &x->p, &args, NULL, NULL),
+                     GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(gemmtune_errmsg(), "neither wait_list nor event"));
+    assert_null(event);
+}
+
 static void test_refused(void **state) {
     struct product x = product_of("f32-nn-100x100x100", 1, 0);
     gemmtune_ctx *const twice[] = {ctx, ctx};
@@ -360,12 +377,41 @@ static void test_refused(void **state) {
     x.c.bytes = NULL;
     refuse(&x, &ctx, 1, &o, "the pointer to C is NULL");
     x.c.bytes = c;
+    refuse_events(&x);
     x.a.bytes = NULL;
     refuse(&x, &ctx, 1, &o, "the pointer to A is NULL");
     x.p.layout = GEMMTUNE_COL_MAJOR;
     refuse(&x, &ctx, 1, &o, "the pointer to A is NULL");
     x.a.bytes = a;
     drop(&x);
+}
+
+/* An offset counts elements of its matrix, in a column-major product as well. */
+static void test_offsets(void **state) {
+    static const gemmtune_layout layouts[] = {GEMMTUNE_ROW_MAJOR, GEMMTUNE_COL_MAJOR};
+    const float one = 1, zero = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct product x = product_of("f32-nn-40x40x40", 1, 0);
+        gemmtune_args args;
+        x.p.layout = layouts[i];
+        gemmtune_args_init(&args);
+        args.alpha = &one;
+        args.beta = &zero;
+        args.a = x.a.bytes - 4 * 3;
+        args.b = x.b.bytes - 4 * 50;
+        args.c = x.c.bytes - 4 * 7;
+        args.a_offset = 3;
+        args.b_offset = 50;
+        args.c_offset = 7;
+        if (i == 1) { /* C' = B' A' */
+            args.a = x.b.bytes - 4 * 3;
+            args.b = x.a.bytes - 4 * 50;
+        }
+        assert_int_equal(gemmtune_host_gemm(&ctx, 1, &x.p, &args, NULL, NULL), GEMMTUNE_OK);
+        compare(&x, "offsets");
+        drop(&x);
+    }
 }
 
 /* A and C as columns of one larger matrix share no element. */
@@ -391,12 +437,12 @@ static void test_side_by_side(void **state) {
 
 static int run_all(const struct gt_device *d) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),        cmocka_unit_test(test_scalars),
-        cmocka_unit_test(test_staged),       cmocka_unit_test(test_five_buffers),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_narrow_c),
-        cmocka_unit_test(test_two),          cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_stop),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_tiles),   cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_staged),  cmocka_unit_test(test_five_buffers),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_narrow_c),
+        cmocka_unit_test(test_two),     cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_stop),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_offsets), cmocka_unit_test(test_side_by_side),
     };
     gemmtune_target target;
     if (gt_rig_open(&rig, d, &err) != GEMMTUNE_OK) {

@@ -75,7 +75,7 @@ without() {
 without FAKE_NVRTC_VERSION=13.0
 refused "NVRTC too new" 4 "sm_61 needs NVRTC 12.9 or older"
 without GEMMTUNE_LIBNVRTC=/nowhere/libnvrtc.so
-refused "no NVRTC" 4 "no CUDA compiler is installed: libnvrtc is missing"
+refused "no NVRTC" 4 "no CUDA compiler: libnvrtc is not installed"
 export GEMMTUNE_LIBOPENCL=/nowhere/libOpenCL.so # CUDA is all there could be
 without FAKE_CUDA_SCRIPT="cuInit:0=100"
 refused "no device" 4 "the CUDA driver sees no device"

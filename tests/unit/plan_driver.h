@@ -41,12 +41,56 @@ struct fake_kernel {
 static _Thread_local struct {
     int count;
     struct gt_launch launch;
-    int64_t arg[GT_ARGS_MAX];
+    int64_t arg[2 * GT_ARGS_MAX + 32];
     int args;
     bool vectors;
     char entries[64];                     /* of all launches, each followed by a space */
     struct gt_launch each[GT_PASSES_MAX]; /* the first ones */
+    char orders[128]; /* of all launches and marks: "0>1 1>" waits for nothing and gives an
+                       * event 1, then waits for it */
+    int events, released;
+    bool unordered; /* the queue */
+    int fails_at;   /* the launch of this number fails; 0: none */
 } seen;
+
+static int64_t buffer_bytes; /* of every buffer of OpenCL; 0: nobody knows */
+
+/* Events are numbered from 1 on. The order is noted in seen.orders. */
+static inline void note_order(struct gt_event_order order) {
+    char *end = seen.orders + strlen(seen.orders);
+    void *const *wait = order.wait;
+    for (uint32_t i = 0; i < order.count; i++)
+        end += sprintf(end, "%s%d", i > 0 ? "," : "", (int)(intptr_t)wait[i]);
+    end += sprintf(end, "%s>", order.count == 0 ? "0" : "");
+    if (order.event != NULL) {
+        *(void **)order.event = (void *)(intptr_t)++seen.events;
+        end += sprintf(end, "%d", seen.events);
+    }
+    (void)sprintf(end, " ");
+}
+
+static inline gt_status fake_mark(void *stream, struct gt_event_order order,
+                                  struct gt_err *err) {
+    (void)stream;
+    (void)err;
+    note_order(order);
+    return GEMMTUNE_OK;
+}
+
+static inline int64_t fake_memory_bytes(const void *memory) {
+    (void)memory;
+    return buffer_bytes > 0 ? buffer_bytes : INT64_MAX;
+}
+
+static inline bool fake_is_unordered(void *stream) {
+    (void)stream;
+    return seen.unordered;
+}
+
+static inline void fake_release_event(void *event) {
+    assert_int_equal((intptr_t)event, seen.released + 1); /* each once, in order */
+    seen.released++;
+}
 
 static atomic_int builds, loaded, contexts;
 
@@ -183,10 +227,13 @@ static inline gt_status fake_encode_map(struct gt_tensor_map *out, const struct 
 static inline gt_status fake_launch(const struct gt_kernel *kernel,
                                     const struct gt_launch *launch,
                                     const struct gt_value_ref *args, int arg_count,
-                                    void *stream, struct gt_err *err) {
+                                    void *stream, struct gt_event_order order,
+                                    struct gt_err *err) {
     const struct fake_kernel *k = (const struct fake_kernel *)kernel;
     (void)stream;
-    (void)err;
+    if (seen.count + 1 == seen.fails_at)
+        return gt_fail(err, GEMMTUNE_EDEVICE, "the launch failed");
+    note_order(order);
     if (seen.count < GT_PASSES_MAX)
         seen.each[seen.count] = *launch;
     seen.count++;
@@ -218,6 +265,11 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .encode_map = fake_encode_map,
      .launch = fake_launch},
     {.backend = GEMMTUNE_OPENCL,
+     .takes_events = true,
+     .memory_bytes = fake_memory_bytes,
+     .mark = fake_mark,
+     .is_unordered = fake_is_unordered,
+     .release_event = fake_release_event,
      .open = fake_open,
      .close = fake_close,
      .load = fake_load,
@@ -292,36 +344,47 @@ static inline void put_record(struct gt_db *db, const char *problem, const char 
     assert_string_equal(err.line, "");
 }
 
-/* The block family with vector loads of 16 bytes, tuned for 512 and 1024 cubes. */
-static inline int setup(void **state) {
+/* The records of a backend's device. */
+static inline bool put_records(struct gt_db *db, gemmtune_backend backend,
+                               const char *hash) {
     static const char wide[] = "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=4 VB=4 PAD=4 "
                                "DOUBLE=1 MINB=1 GROUP=4";
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target target = {.backend = backend, .context = &builds};
     const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
-    const char *tmp = getenv("TMPDIR");
-    struct gt_families *families;
     struct gt_gpu *gpu;
-    struct gt_db *db;
     struct gt_err err = {""};
     int64_t run;
+    if (fake_open(&gpu, &target, &err) != GEMMTUNE_OK)
+        return false;
+    gt_device_key(&gpu->device, key);
+    const bool begun = gt_db_run_begin(&run, db, &gpu->device, &info, &err) == GEMMTUNE_OK;
+    if (begun) {
+        put_record(db, "f32-nn-512x512x512", "block", hash, wide);
+        put_record(db, "f32-nn-1024x1024x1024", "block", hash, wide);
+        (void)gt_db_run_end(db, run, "done", &err);
+    }
+    fake_close(gpu);
+    return begun;
+}
+
+/* The block family with vector loads of 16 bytes, tuned for 512 and 1024 cubes. */
+static inline int setup(void **state) {
+    const char *tmp = getenv("TMPDIR");
+    struct gt_families *families;
+    struct gt_db *db;
+    struct gt_err err = {""};
     (void)state;
     (void)snprintf(db_path, sizeof db_path, "%s/gt-plan-%ld.db", tmp != NULL ? tmp : "/tmp",
                    (long)getpid());
-    if (fake_open(&gpu, &target, &err) != GEMMTUNE_OK ||
-        gt_families_create(&families, &err) != GEMMTUNE_OK ||
+    if (gt_families_create(&families, &err) != GEMMTUNE_OK ||
         gt_db_open(&db, db_path, GT_DB_WRITE, &err) != GEMMTUNE_OK)
         return 1;
-    gt_device_key(&gpu->device, key);
-    if (gt_db_run_begin(&run, db, &gpu->device, &info, &err) != GEMMTUNE_OK)
-        return 1;
     const char *hash = gt_families_find(families, "block")->hash;
-    put_record(db, "f32-nn-512x512x512", "block", hash, wide);
-    put_record(db, "f32-nn-1024x1024x1024", "block", hash, wide);
-    (void)gt_db_run_end(db, run, "done", &err);
+    const bool done =
+        put_records(db, GEMMTUNE_OPENCL, hash) && put_records(db, GEMMTUNE_CUDA, hash);
     gt_db_close(db);
     gt_families_destroy(families);
-    fake_close(gpu);
-    return 0;
+    return done ? 0 : 1;
 }
 
 static inline int teardown(void **state) {

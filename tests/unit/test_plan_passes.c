@@ -58,6 +58,8 @@ static gt_status exec_of(struct gt_exec **out, struct gt_gpu *gpu,
     return gt_exec_create(out, gpu, f, &point, &p, NULL, err);
 }
 
+static int64_t workspace_offset; /* of run_many */
+
 /* alpha, A, B and beta of a run; C at 0x3000. */
 static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, void *b,
                           void *workspace, struct gt_err *err) {
@@ -67,7 +69,8 @@ static gt_status run_many(const struct gt_exec *e, const float *alpha, void *a, 
                                  .b = b,
                                  .beta = &two,
                                  .c = at(0x3000),
-                                 .workspace = workspace};
+                                 .workspace = workspace,
+                                 .offset = {.workspace = workspace_offset}};
     return gt_exec_run(e, &call, err);
 }
 
@@ -187,12 +190,19 @@ static void test_workspace(void **state) {
         uintptr_t workspace;
         gt_status status;
         const char *said;
+        int64_t offset;
     } rows[] = {
         {GEMMTUNE_CUDA, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
         {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes"},
         {GEMMTUNE_CUDA, 0x4100, GEMMTUNE_OK, ""},
         {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
         {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, ""}, /* a handle, not an address */
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, "", .offset = 512},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes",
+         .offset = 128},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace",
+         .offset = 1 << 20},
+        {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_OK, "", .offset = 128},
     };
     struct gt_family *f = family_of("many", many_json);
     (void)state;
@@ -201,15 +211,99 @@ static void test_workspace(void **state) {
         struct gt_exec *e;
         struct gt_err err = {""};
         assert_int_equal(exec_of(&e, gpu, f, "S=2 P=0", &err), GEMMTUNE_OK);
+        buffer_bytes = 1 << 20;
+        workspace_offset = rows[i].offset;
         assert_int_equal(
             run_many(e, &one, at(0x1000), at(0x2000), at(rows[i].workspace), &err),
             rows[i].status);
+        workspace_offset = buffer_bytes = 0;
         assert_non_null(strstr(err.line, rows[i].said));
+        if (rows[i].status == GEMMTUNE_OK) {
+            const bool cuda = rows[i].backend == GEMMTUNE_CUDA;
+            assert_int_equal(seen.arg[MANY_WORKSPACE],
+                             (int64_t)rows[i].workspace + (cuda ? rows[i].offset : 0));
+            if (!cuda) /* in sums, behind the offsets of a, b and c */
+                assert_int_equal(seen.arg[MANY_WORKSPACE + 4], rows[i].offset / 4);
+        }
         assert_string_equal(seen.entries, rows[i].status != GEMMTUNE_OK ? "" : "gemm add ");
         gt_exec_destroy(e);
         fake_close(gpu);
     }
     gt_family_destroy(f);
+}
+
+/* Runs S=2 P=1, of three kernels, and says its orders. The call waits for events 7 and 8
+ * where `waits`, and gives an event where `event` is not NULL. */
+static const char *orders_of(const struct gt_exec *e, bool unordered, bool waits,
+                             void *event) {
+    void *const list[] = {(void *)7, (void *)8};
+    struct gt_err err = {""};
+    memset(&seen, 0, sizeof seen);
+    seen.unordered = unordered;
+    const struct gt_call call = {.alpha = &one,
+                                 .a = at(0x1000),
+                                 .b = at(0x2000),
+                                 .beta = &two,
+                                 .c = at(0x3000),
+                                 .workspace = at(0x4000),
+                                 .order = {waits ? 2 : 0, waits ? list : NULL, event}};
+    assert_int_equal(gt_exec_run(e, &call, &err), GEMMTUNE_OK);
+    return seen.orders;
+}
+
+/* In a queue without an order each kernel waits for the one ahead of it; in others none
+ * has an event. The call's own events are the first kernel's and the last one's. */
+static void test_passes_are_in_order(void **state) {
+    struct gt_family *f = family_of("many", many_json);
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_OPENCL);
+    struct gt_exec *e;
+    struct gt_err err = {""};
+    void *event = NULL;
+    (void)state;
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    assert_string_equal(orders_of(e, false, false, NULL), "0> 0> 0> ");
+    assert_string_equal(orders_of(e, true, false, NULL), "0>1 1>2 2> ");
+    assert_int_equal(seen.released, 2);
+    assert_string_equal(orders_of(e, true, true, &event), "7,8>1 1>2 2>3 ");
+    assert_int_equal(seen.released, 2); /* the third is the caller's */
+    assert_ptr_equal(event, (void *)3);
+    assert_string_equal(orders_of(e, false, true, &event), "7,8> 0> 0>1 ");
+    assert_int_equal(seen.released, 0);
+    gt_exec_destroy(e);
+    assert_int_equal(exec_of(&e, gpu, f, "S=1 P=0", &err), GEMMTUNE_OK);
+    assert_string_equal(orders_of(e, true, true, &event), "7,8>1 ");
+    assert_int_equal(seen.released, 0);
+    gt_exec_destroy(e);
+    gt_family_destroy(f);
+    fake_close(gpu);
+}
+
+/* A failed launch ends the chain, and its event is released all the same. */
+static void test_a_chain_that_breaks(void **state) {
+    struct gt_family *f = family_of("many", many_json);
+    struct gt_gpu *gpu = gpu_of(GEMMTUNE_OPENCL);
+    struct gt_exec *e;
+    struct gt_err err = {""};
+    void *event = NULL;
+    (void)state;
+    assert_int_equal(exec_of(&e, gpu, f, "S=2 P=1", &err), GEMMTUNE_OK);
+    memset(&seen, 0, sizeof seen);
+    seen.unordered = true;
+    seen.fails_at = 2;
+    const struct gt_call call = {.alpha = &one,
+                                 .a = at(0x1000),
+                                 .b = at(0x2000),
+                                 .beta = &two,
+                                 .c = at(0x3000),
+                                 .workspace = at(0x4000),
+                                 .order = {.event = &event}};
+    assert_int_equal(gt_exec_run(e, &call, &err), GEMMTUNE_EDEVICE);
+    assert_string_equal(seen.entries, "pack ");
+    assert_int_equal(seen.released, 1);
+    assert_null(event);
+    gt_exec_destroy(e);
+    gt_family_destroy(f);
+    fake_close(gpu);
 }
 
 int main(void) {
@@ -219,6 +313,8 @@ int main(void) {
         cmocka_unit_test(test_passes_that_a_point_lacks),
         cmocka_unit_test(test_passes_without_a_product),
         cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_passes_are_in_order),
+        cmocka_unit_test(test_a_chain_that_breaks),
     };
     return cmocka_run_group_tests_name("plan_passes", tests, setup, teardown);
 }

@@ -193,6 +193,44 @@ static void test_each_backend_its_template(void **state) {
     free(text);
 }
 
+/* Where pointers are buffers, kernels take the elements ahead of their first ones, and
+ * begin by moving there. Lines stay as they are. */
+static void test_offsets(void **state) {
+    static const char *const source[2] = {
+        "GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) { x(); }\n",
+        "/* GT_KERNEL(no, 1, 1, 1)(GT_PARAMS) { */\n"
+        "GT_KERNEL(one, 1, 1, 1)(GT_PARAMS) { /* { */ x(); }\n"
+        "GT_KERNEL(two, f(1), 1, 1) // (\n( GT_PARAMS )\n{\n#if 1\n y();\n#endif\n}\n"};
+    static const char *const pieces[] = {
+        "beta, GT_GLOBAL gt_c *GT_RESTRICT c GT_OPERAND_PARAMS GT_OFFSET_PARAMS\n",
+        "#define GT_OFFSET_PARAMS, gt_long gt_at_a, gt_long gt_at_b, gt_long gt_at_c, "
+        "gt_long gt_at_gt_op_0, gt_long gt_at_gt_d2\n",
+        "#define GT_AT_OFFSETS() a += gt_at_a; b += gt_at_b; c += gt_at_c; "
+        "gt_op_0 += gt_at_gt_op_0; gt_d2 += gt_at_gt_d2;\n",
+        "/* GT_KERNEL(no, 1, 1, 1)(GT_PARAMS) { */\n"
+        "GT_KERNEL(one, 1, 1, 1)(GT_PARAMS) { GT_AT_OFFSETS() /* { */ x(); }\n"
+        "GT_KERNEL(two, f(1), 1, 1) // (\n( GT_PARAMS )\n{ GT_AT_OFFSETS()\n#if 1\n y();\n",
+        NULL};
+    struct gt_family *kept = family;
+    struct gt_device d = card;
+    struct gt_err err = {""};
+    char json[2 * sizeof toy];
+    (void)state;
+    (void)snprintf(json, sizeof json, "{\"epilogue\": 1, %s", toy + 1);
+    (void)gt_family_parse(&family, "toy", "toy/space.json", json, source, &err);
+    assert_string_equal(err.line, "");
+    d.backend = GEMMTUNE_OPENCL;
+    char *text = source_for("f32-nn-8x8x8,epi=s[j]:f32;d=x+s[j];d2=x", &d);
+    expect_in_order(text, pieces);
+    free(text);
+    text = source_for("f32-nn-8x8x8", &card);
+    assert_null(strstr(text, "OFFSET"));
+    assert_non_null(strstr(text, source[0]));
+    free(text);
+    gt_family_destroy(family);
+    family = kept;
+}
+
 static void test_plain(void **state) {
     static const char *const pieces[] = {"#define GT_DTYPE_I32 1\n",
                                          "#define GT_TA 1\n",
@@ -246,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_types_have_names),
         cmocka_unit_test(test_sizes_are_not_in_it),
         cmocka_unit_test(test_each_backend_its_template),
+        cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_lists_of_operands_begin_with_a_blank),
     };

@@ -34,7 +34,7 @@ static gt_status open_library(void *table, const char *stem, const char *overrid
                                         "/usr/local/cuda/lib64/%s.so.13",
                                         "/usr/local/cuda/lib64/%s.so.12"};
     enum { FORMS = sizeof forms / sizeof *forms };
-    char text[FORMS][64], why[256];
+    char text[FORMS][64], why[GT_LIBRARY_TEXT_MAX];
     const char *names[FORMS + 1] = {NULL};
     for (int i = 0; i < FORMS; i++) {
         snprintf(text[i], sizeof text[i], forms[i], stem);
@@ -42,7 +42,7 @@ static gt_status open_library(void *table, const char *stem, const char *overrid
     }
     void *library = gt_library_open(override, names, why);
     if (!library)
-        return gt_fail(err, GEMMTUNE_ENODRIVER, "it is not installed (%s)", why);
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "it %s", why);
     const char *missing = gt_library_fill(table, library, symbols, count);
     return missing ? gt_fail(err, GEMMTUNE_ENODRIVER,
                              "it has no %s: version 11.2 or newer is needed", missing)

@@ -60,11 +60,11 @@ static bool serves(const struct gt_device *d, const gemmtune_problem *p) {
 static gt_status open_clblast(void **self, const struct gt_rival_setup *setup,
                               struct gt_err *err) {
     static const char *const names[] = {"libclblast.so.1", "libclblast.so", NULL};
-    char why[256];
+    char why[GT_LIBRARY_TEXT_MAX];
     void *library = gt_library_open("GEMMTUNE_LIBCLBLAST", names, why);
     *self = NULL;
     if (!library)
-        return gt_fail(err, GEMMTUNE_ENODRIVER, "it is not installed (%s)", why);
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "it %s", why);
     struct clblast *c = calloc(1, sizeof *c);
     if (!c)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory to open CLBlast");

@@ -259,7 +259,7 @@ static int find_machine(struct machine *out, struct gt_device *device, bool *kno
     *out = (struct machine){.name = "a device with the figures given"};
     *known = false;
     if (v->device != NULL || v->device_file != NULL || !given) {
-        const struct gt_which which = {v->device, v->device_file, v->db};
+        const struct gt_which which = {v->device, v->device_file, v->db, NULL};
         const int code = gt_which_device(device, &which, &err);
         *known = code < 0;
         if (*known)

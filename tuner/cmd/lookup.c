@@ -82,7 +82,7 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     struct gt_chosen chosen = {.known = NULL};
     struct gt_err err = {""};
     struct answer a = {.device = &device, .choice = &chosen.choice};
-    const struct gt_which which = {.device = v->device, .db = v->db};
+    const struct gt_which which = {.device = v->device, .opened = &db};
     const int code = gt_which_device(&device, &which, &err);
     if (code >= 0)
         return gt_die(code, "%s", err.line);

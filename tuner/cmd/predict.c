@@ -106,7 +106,7 @@ static gt_status add_problem(struct gt_table *t, const struct values *v,
 /* Reads all names before it walks through the first space. */
 static int predict(const struct values *v, const struct gt_families *families,
                    char **names) {
-    const struct gt_which which = {v->device, v->device_file, v->db};
+    const struct gt_which which = {v->device, v->device_file, v->db, NULL};
     struct gt_device device;
     struct gt_table *t = NULL;
     struct gt_err err = {""};

@@ -5,17 +5,24 @@
 #include "tuner/rig/probe.h"
 #include "tuner/study/predict.h"
 
-static bool find_stored(struct gt_device *out, const struct gt_which *which) {
+static bool find_in(struct gt_device *out, struct gt_db *db, const char *device) {
     struct gt_view view = {0};
-    struct gt_db *db = NULL;
     size_t index = 0;
-    const bool found = gt_common_read_db(&db, which->db) < 0 && db != NULL &&
-                       gt_view_devices(&view, db, NULL) == GEMMTUNE_OK &&
-                       gt_view_pick(&index, &view, which->device, NULL) == GEMMTUNE_OK;
+    const bool found = db != NULL && gt_view_devices(&view, db, NULL) == GEMMTUNE_OK &&
+                       gt_view_pick(&index, &view, device, NULL) == GEMMTUNE_OK;
     if (found)
         *out = view.device[index].device;
     gt_view_clear(&view);
-    gt_db_close(db);
+    return found;
+}
+
+static bool find_stored(struct gt_device *out, const struct gt_which *which) {
+    struct gt_db *own = NULL;
+    if (which->opened != NULL)
+        return find_in(out, *which->opened, which->device);
+    const bool found =
+        gt_common_read_db(&own, which->db) < 0 && find_in(out, own, which->device);
+    gt_db_close(own);
     return found;
 }
 

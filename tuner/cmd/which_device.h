@@ -28,6 +28,9 @@ struct gt_which {
     const char *file;   /* --device-file, which excludes --device */
     /* --db: a database in which a device is looked for that is not present */
     const char *db;
+    /* The same database, where the command has read it: NULL there when there is none. NULL
+     * here: it is opened when it is needed. */
+    struct gt_db *const *opened;
 };
 
 /* Reads the file if one is named. Otherwise looks on this machine and then, for a device

@@ -75,7 +75,8 @@ static gt_status run(struct gt_checker *c, enum gt_checker_kernel k, int64_t ele
                                      .smem_bytes =
                                          k == GT_KERNEL_REFERENCE ? SLABS_BYTES : 0};
     const struct gt_driver *driver = h->gpu->driver;
-    return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream, err);
+    return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream,
+                          (struct gt_event_order){0}, err);
 }
 
 /* ---- the arguments of each kernel ---- */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARGS_MAX = 32, ARG_BYTES_MAX = 16 };
+enum { ARGS_MAX = 64, ARG_BYTES_MAX = 16 };
 
 /* A launch, or the arguments that the next one has so far. */
 struct launch {
@@ -55,7 +55,8 @@ static cl_int record_launch(cl_command_queue queue, cl_kernel kernel, cl_uint di
     l->kernel = kernel;
     l->dimensions = dimensions;
     memcpy(l->global, global, dimensions * sizeof *global);
-    recording->beyond |= offset || !local || recording->head.launches == GT_BARE_MAX;
+    recording->beyond |=
+        offset || !local || waits > 0 || event || recording->head.launches == GT_BARE_MAX;
     if (local)
         memcpy(l->local, local, dimensions * sizeof *local);
     recording->head.launches += recording->head.launches < GT_BARE_MAX;

@@ -53,10 +53,10 @@ static gt_status load(struct api *api, struct gt_err *err) {
                                         "/usr/local/cuda/lib64/libcublas.so.13",
                                         "/usr/local/cuda/lib64/libcublas.so.12",
                                         NULL};
-    char why[256];
+    char why[GT_LIBRARY_TEXT_MAX];
     void *library = gt_library_open("GEMMTUNE_LIBCUBLAS", names, why);
     if (library == NULL)
-        return gt_fail(err, GEMMTUNE_ENODRIVER, "cuBLAS is not installed (%s)", why);
+        return gt_fail(err, GEMMTUNE_ENODRIVER, "cuBLAS %s", why);
     const char *missing =
         gt_library_fill(api, library, symbols, sizeof symbols / sizeof *symbols);
     return missing == NULL ? GEMMTUNE_OK
