@@ -51,6 +51,16 @@ correct|"
 has "a line without a baseline is counted" "$(said)" "1 of 2 lines have no baseline"
 bench f64-tn-9x17x20,batch=5,sa=0,sc=200 --against cpu --json
 is "the CPU's BLAS: a loop over a batch" "$(lines outcome baseline)" "correct|cpu"
+# One way of timing a CPU's BLAS: `bench` and `run` give a product of a microsecond the same time.
+export GEMMTUNE_LIBCBLAS="$fake/libcblas.so"
+bench f32-nn-8x8x8 --against cpu --json
+"$GEMMTUNE" run f32-nn-8x8x8 --device 0 --json >"$TMPDIR/run" 2>/dev/null
+is "the CPU's BLAS takes as long as by run" "$(sql :memory: "
+    SELECT bench / run < 8 AND run / bench < 8 FROM (SELECT
+        json_extract(readfile('$TMPDIR/out'), '\$.lines[0].baseline_ns') AS bench,
+        json_extract(readfile('$TMPDIR/run'), '\$.cpu_blas_ns') AS run)")" 1
+has "and the condition is stated" "$(lines baseline_is)" ", calls in a row, inputs not in a cache"
+unset GEMMTUNE_LIBCBLAS
 bench f32-nn-8x8x8 --against cublas
 is "a library for other devices, asked for by name: exit 1" "$code" 1
 has "and said so" "$(said)" "without cublas: it does not run on this device"

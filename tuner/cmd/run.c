@@ -6,7 +6,7 @@
  */
 #include "tuner/base/choose.h"
 #include "tuner/cmd/common.h"
-#include "tuner/lab/reference.h"
+#include "tuner/lab/cpu_time.h"
 #include "tuner/cmd/session.h"
 
 #include <math.h>

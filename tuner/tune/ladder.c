@@ -2,7 +2,7 @@
 /* ladder.c - see ladder.h. */
 #include "tuner/tune/ladder.h"
 
-#include "tuner/lab/reference.h"
+#include "tuner/lab/cpu_time.h"
 #include "tuner/base/view.h"
 
 #include <stdio.h>
