@@ -44,17 +44,25 @@ static bool was_built(const struct gt_result *r) {
     return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
 }
 
+/* A single sample has no interval. */
+static void print_time(const struct gt_measurement *m, double flops) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX], c[GT_CELL_MAX];
+    if (m->samples > 1)
+        printf("median     %s (%s .. %s), %d samples", gt_show_ns(a, m->median_ns),
+               gt_show_ns(b, m->low_ns), gt_show_ns(c, m->high_ns), m->samples);
+    else
+        printf("time       %s, one sample", gt_show_ns(a, m->median_ns));
+    printf(" of %d launch%s\nrate       %s GFLOP/s\n", m->launches,
+           m->launches == 1 ? "" : "es", gt_show_rate(a, flops, m->median_ns));
+}
+
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
-    char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
+    char a[GT_CELL_MAX];
     printf("%s %s \"%s\"\noutcome    %s%s%s\n", problem, c->family, c->point,
            gt_outcome_word(r->outcome), r->error[0] ? ": " : "", r->error);
     if (r->time.samples > 0)
-        printf(
-            "median     %s (%s .. %s), %d samples of %d launches\nrate       %s GFLOP/s\n",
-            gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
-            gt_show_ns(d, r->time.high_ns), r->time.samples, r->time.launches,
-            gt_show_rate(e, flops, r->time.median_ns));
+        print_time(&r->time, flops);
     if (r->time.dropped + r->time.unsettled > 0)
         printf("left out   %d samples under a throttled clock, %d before it had settled\n",
                r->time.dropped, r->time.unsettled);
@@ -68,7 +76,7 @@ static void print(const char *problem, const struct gt_candidate *c,
 
 static void print_json(const char *problem, const struct gt_session *s,
                        const struct gt_candidate *c, const struct gt_result *r) {
-    const bool timed = r->time.samples > 0;
+    const struct gt_measurement *time = &r->time;
     bool first = true;
     printf("{");
     gt_json_text(&first, "problem", problem);
@@ -77,9 +85,9 @@ static void print_json(const char *problem, const struct gt_session *s,
     gt_json_text(&first, "point", c->point);
     gt_json_text(&first, "outcome", gt_outcome_word(r->outcome));
     gt_json_text(&first, "error", r->error[0] ? r->error : NULL);
-    gt_json_number(&first, "median_ns", timed ? r->time.median_ns : (double)NAN);
-    gt_json_number(&first, "low_ns", timed ? r->time.low_ns : (double)NAN);
-    gt_json_number(&first, "high_ns", timed ? r->time.high_ns : (double)NAN);
+    gt_json_number(&first, "median_ns", time->samples > 0 ? time->median_ns : (double)NAN);
+    gt_json_number(&first, "low_ns", gt_interval_low(time));
+    gt_json_number(&first, "high_ns", gt_interval_high(time));
     gt_json_number(&first, "samples", r->time.samples);
     gt_json_number(&first, "launches", r->time.launches);
     gt_json_number(&first, "dropped", r->time.dropped);

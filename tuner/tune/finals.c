@@ -110,7 +110,8 @@ static gt_status take_stored(void *user, const struct gt_record_row *row,
         !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
         return GEMMTUNE_OK;
     if (row->rank == 0) {
-        s->current = row->measured_ms <= gt_latest_ms();
+        /* a single sample is no measurement to rely on */
+        s->current = row->measured_ms <= gt_latest_ms() && row->time.samples > 1;
         s->measured_ms = row->measured_ms;
         s->result->baseline_ns = row->baseline_ns;
     }
