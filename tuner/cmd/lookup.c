@@ -46,7 +46,7 @@ static void print_json(const struct answer *a) {
     (void)fputs(known != NULL ? gt_show_count(buf, known->median_ns) : "null", stdout);
     gt_json_number(&first, "workspace_bytes",
                    (double)a->choice->fit.passes.workspace_bytes);
-    gt_json_number(&first, "expected_loss_percent", 100 * a->choice->expected_loss);
+    gt_json_number(&first, "expected_loss_percent", gt_expected_percent(a->choice));
     gt_json_text(&first, "why", a->choice->why);
     (void)fputs("}\n", stdout);
 }
@@ -64,9 +64,7 @@ static void print_people(const struct answer *a) {
                gt_show_ns(buf, known->median_ns));
     printf("needs    %lld bytes of workspace\n",
            (long long)a->choice->fit.passes.workspace_bytes);
-    printf("loss     %s expected%s\n", gt_expected_loss(buf, a->choice),
-           a->choice->forecast_ns <= 0 && a->choice->known == NULL ? ": nothing is known"
-                                                                   : "");
+    printf("loss     %s\n", gt_expected_loss(buf, a->choice));
     printf("why      %s\n", a->choice->why);
 }
 

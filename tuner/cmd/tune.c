@@ -176,12 +176,15 @@ static int sort_drawn(struct gt_doubts *out, struct gt_sweep *drawn,
 }
 
 static void say_drawn(size_t count, const struct gt_doubts *d) {
-    fprintf(stderr, "%zu problem%s drawn, ", count, gt_text_plural((int64_t)count));
+    fprintf(stderr, "%zu problem%s drawn", count, gt_text_plural((int64_t)count));
     if (d->served == 0)
-        fprintf(stderr, "for which a lookup has no kernel\n");
-    else
-        fprintf(stderr, "on which a lookup expects to lose %.3g to %.3g %%\n",
-                100 * d->most, 100 * d->least);
+        fprintf(stderr, ", for which a lookup has no kernel");
+    if (d->unknown > 0)
+        fprintf(stderr, "; of %zu a lookup does not know what it loses", d->unknown);
+    if (d->served > d->unknown)
+        fprintf(stderr, "; on %s it expects to lose %.3g to %.3g %%",
+                d->unknown > 0 ? "the others" : "these", 100 * d->most, 100 * d->least);
+    fprintf(stderr, "\n");
 }
 
 static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
