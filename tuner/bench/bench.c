@@ -50,11 +50,12 @@ void gt_bench_destroy(struct gt_bench *b) {
     free(b);
 }
 
-/* Says who runs now, and is to blame if the process dies: index in gt_rivals, or -1 for
- * ours. */
+/* Says who runs now: index in gt_rivals, or -1 for ours. */
 static void set_active(struct gt_bench *b, int who) {
-    if (b->options.active)
-        atomic_store(b->options.active, who);
+    if (!b->options.active)
+        return;
+    atomic_store(&b->options.active->who, who);
+    atomic_fetch_add(&b->options.active->entrances, 1);
 }
 
 /* Whether a rival runs on the device at all: some compute nothing but epilogues. */
