@@ -3,6 +3,7 @@
  * records answer instead. */
 #include "tuner/tune/finals.h"
 
+#include "core/clock.h"
 #include "tests/unit/test_db.h"
 #include "tuner/lab/race.h"
 
@@ -185,6 +186,27 @@ static void test_one_sample_is_no_answer(void **state) {
     gt_db_close(db);
 }
 
+/* Finals take longer on a CPU, unless the problem's share is over. */
+static void test_patience(void **state) {
+    const struct gt_sweep_item item = {.name = "f32-nn-8x8x8"};
+    struct gt_tuner t = {.seed = 7};
+    struct gt_finals f = {0};
+    struct gt_job job;
+    (void)state;
+    offer(&f, "naive", 100, 1);
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 1);
+    t.device.is_cpu = true;
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 4);
+    f.until = gt_seconds();
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 1);
+    f.until = gt_seconds() + 100;
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 4);
+}
+
 static int teardown(void **state) {
     gt_families_destroy(families);
     return folder_remove(state);
@@ -217,6 +239,7 @@ int main(void) {
         cmocka_unit_test(test_common_rounds_compare),
         cmocka_unit_test(test_as_fast_is_a_tie),
         cmocka_unit_test(test_one_sample_is_no_answer),
+        cmocka_unit_test(test_patience),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -45,6 +45,7 @@ struct gt_finals {
     /* They run in the worker of the search, on its data: another set-up would take too much
      * of the time. */
     bool hurried;
+    double until; /* gt_seconds when the problem's share of a budget is over; 0: never */
 };
 
 /* The number of the best that take part in the finals. */
