@@ -234,10 +234,10 @@ correct|cublas"
 has "a crash of a rival: says how it ended" "$(lines note | head -n 1)" "cublas: crashed: *signal 6"
 is "a crash of a rival: it is back in the next line" \
     "$(lines note | sed -n 2p | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 1
-FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 5s
-has "a rival that keeps everybody waiting is named" "$(said)" "$one: cublas is compiling or setting up; it has 5 s"
+FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 15s
+has "a rival that keeps everybody waiting is named" "$(said)" "$one: cublas is compiling or setting up; it has 15 s"
 is "a hang of a rival costs its place" "$(lines outcome note | sed 's/; .*//' | head -n 1)" \
-    "correct|cublas: timeout: not done after 5 s"
+    "correct|cublas: timeout: not done after 15 s"
 FAKE_CUBLAS=crash bench "$one" --against cublas
 is "the only one crashes: exit 0" "$code" 0
 has "the only one crashes: ours is printed" "$(cat "$TMPDIR/out")" "us *rival failed"
