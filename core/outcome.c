@@ -2,6 +2,7 @@
 /* outcome.c - the words of outcomes, and the median of a measurement with its interval. */
 #include "core/outcome.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const words[] = {
@@ -69,4 +70,21 @@ void gt_measurement_summarize(struct gt_measurement *m) {
     m->median_ns = ((double)x[(n - 1) / 2] + (double)x[n / 2]) / 2;
     m->low_ns = x[trim];
     m->high_ns = x[n - 1 - trim];
+}
+
+bool gt_measurement_near(const struct gt_measurement *slower,
+                         const struct gt_measurement *faster) {
+    if (slower->samples >= GT_SAMPLES_ENOUGH)
+        return true;
+    return slower->samples > 1
+               ? slower->low_ns <= faster->high_ns
+               : slower->median_ns <= (1 + GT_TIE_MARGIN) * faster->median_ns;
+}
+
+double gt_interval_low(const struct gt_measurement *m) {
+    return m->samples > 1 ? m->low_ns : (double)NAN;
+}
+
+double gt_interval_high(const struct gt_measurement *m) {
+    return m->samples > 1 ? m->high_ns : (double)NAN;
 }

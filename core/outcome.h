@@ -37,7 +37,15 @@ enum {
 const char *gt_outcome_word(gt_outcome outcome);
 bool gt_outcome_parse(gt_outcome *out, const char *word);
 
-enum { GT_SAMPLES_MAX = 64 };
+enum {
+    GT_SAMPLES_MAX = 64,
+    GT_SAMPLES_ENOUGH = 6 /* from so many on, an interval needs no distribution */
+};
+
+/* Two measurements of one kernel in two processes differ by no more than this part in 19 of
+ * 20 cases. Kernels this close tie, because another process may order them the other way.
+ */
+#define GT_TIE_MARGIN 0.01
 
 /* Times are nanoseconds for one launch. */
 struct gt_measurement {
@@ -55,5 +63,13 @@ struct gt_measurement {
  * binomial distribution, so it assumes no distribution of times. With fewer than 6 samples
  * it is the whole range. */
 void gt_measurement_summarize(struct gt_measurement *m);
+/* Whether a time may be as good as a better one that was measured beside it. With enough
+ * samples nothing speaks against it. With fewer the intervals must meet, and a single
+ * sample must be within GT_TIE_MARGIN. */
+bool gt_measurement_near(const struct gt_measurement *slower,
+                         const struct gt_measurement *faster);
+/* The ends of the interval; NAN after a single sample, which has none. */
+double gt_interval_low(const struct gt_measurement *m);
+double gt_interval_high(const struct gt_measurement *m);
 
 #endif

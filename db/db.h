@@ -103,10 +103,12 @@ struct gt_record_row {
     struct gt_db_subject subject;
     int rank; /* 0 is the winner */
     /* Not proven 1 % slower than the winner. For the winner: the next one is tied with
-     * it. */
+     * it. A row that is read is tied only if its samples do not speak against it. */
     bool tied;
-    bool verified;              /* verified and measured on the machine of this database */
-    struct gt_measurement time; /* summary only: `samples` is kept, sample_ns is 0 */
+    bool verified; /* verified and measured on the machine of this database */
+    /* summary only: `samples` is kept, sample_ns is 0. A single sample has no interval,
+     * whatever ends are stored (gt_interval_low) */
+    struct gt_measurement time;
     double baseline_ns; /* best time of the baseline family in the same run; 0 unknown */
     const char *provenance; /* "local", or the file or machine that it came from */
     int64_t measured_ms;    /* since 1970; the same in all records written together */

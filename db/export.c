@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export.c - tuned results as text that people review: one record a line, in the order of
- * gt_db_records, each kernel once, numbers that read back to the same value. The same
- * database always gives the same bytes. The file appears whole or not at all.
+ * gt_db_records, each kernel once, numbers that read back to the same value. The interval
+ * of a single sample is null. The same database always gives the same bytes. The file
+ * appears whole or not at all.
  */
 #include "db/internal.h"
 
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +41,10 @@ static void print_column(FILE *out, const struct gt_db_column *column, const voi
         (void)fputs(gt_column_int(column, row) != 0 ? "true" : "false", out);
         break;
     case GT_COLUMN_REAL:
-        print_real(out, gt_column_real(column, row));
+        if (isfinite(gt_column_real(column, row)))
+            print_real(out, gt_column_real(column, row));
+        else
+            (void)fputs("null", out);
         break;
     default:
         (void)fprintf(out, "%" PRId64, gt_column_int(column, row));
@@ -86,10 +91,15 @@ static bool list_has(const struct list *list, const char *text) {
     return false;
 }
 
-/* When the newest record of each (device, problem) was measured, in the order of reading.
- * Records of several tunings become one set, which gets the time of its newest part. */
+/* The records of a (device, problem), which may be of several tunings. */
+struct set {
+    int64_t newest_ms; /* when the newest was measured: the time of all */
+    bool any_tied;     /* with the winner */
+};
+
+/* The sets in the order of reading. */
 struct stamps {
-    int64_t *ms;
+    struct set *set;
     size_t count, at;
     struct gt_ranking group;
 };
@@ -130,16 +140,17 @@ static gt_status note_stamp(void *user, void *stored_record, struct gt_err *err)
     struct stamps *stamps = user;
     struct gt_stored_record *record = stored_record;
     if (!gt_ranking_same(&stamps->group, &record->row)) {
-        int64_t *grown = realloc(stamps->ms, (stamps->count + 1) * sizeof *grown);
+        struct set *grown = realloc(stamps->set, (stamps->count + 1) * sizeof *grown);
         if (grown == NULL)
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        stamps->ms = grown;
-        stamps->ms[stamps->count++] = 0;
-        gt_ranking_apply(&stamps->group, &record->row);
+        stamps->set = grown;
+        stamps->set[stamps->count++] = (struct set){0};
     }
-    int64_t *newest = &stamps->ms[stamps->count - 1];
-    if (record->row.measured_ms > *newest)
-        *newest = record->row.measured_ms;
+    gt_ranking_apply(&stamps->group, &record->row);
+    struct set *set = &stamps->set[stamps->count - 1];
+    if (record->row.measured_ms > set->newest_ms)
+        set->newest_ms = record->row.measured_ms;
+    set->any_tied = set->any_tied || (record->row.rank > 0 && record->row.tied);
     return GEMMTUNE_OK;
 }
 
@@ -172,7 +183,12 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     if (status != GEMMTUNE_OK || repeat)
         return status;
     gt_ranking_apply(&doc->ranking, &record->row);
-    record->row.measured_ms = doc->stamps.ms[doc->stamps.at - 1];
+    record->row.time.low_ns = gt_interval_low(&record->row.time);
+    record->row.time.high_ns = gt_interval_high(&record->row.time);
+    const struct set *set = &doc->stamps.set[doc->stamps.at - 1];
+    record->row.measured_ms = set->newest_ms;
+    if (record->row.rank == 0)
+        record->row.tied = record->row.tied && set->any_tied;
     print_row(doc->out, &gt_record_table, record, &doc->first);
     doc->records++;
     return GEMMTUNE_OK;
@@ -213,7 +229,7 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
     *report = (struct gt_export_report){(int64_t)doc.devices.count, doc.records};
     free(doc.devices.text);
     free(doc.kernels.text);
-    free(doc.stamps.ms);
+    free(doc.stamps.set);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Format 1 has another name for one column, and old keys for CPUs. */
@@ -34,8 +35,9 @@ static gt_status read_bool(const struct gt_db_column *column, void *row, struct 
 
 static gt_status read_real(const struct gt_db_column *column, void *row, struct gt_node n,
                            struct gt_err *err) {
-    double value = 0;
-    const gt_status status = gt_json_double(&value, n, err);
+    double value = (double)NAN;
+    const bool is_null = column->nullable && gt_json_kind(n) == GT_JSON_NULL;
+    const gt_status status = is_null ? GEMMTUNE_OK : gt_json_double(&value, n, err);
     if (status == GEMMTUNE_OK)
         gt_column_set_real(column, row, value);
     return status;
@@ -86,6 +88,13 @@ static gt_status need_column(struct gt_node *out, const struct gt_db_column *col
     return gt_json_need(out, object, renamed ? column->was : column->name, err);
 }
 
+/* A single sample has no interval. The columns of the table take numbers only. */
+static void fill_interval(struct gt_stored_record *record) {
+    struct gt_measurement *time = &record->row.time;
+    if (time->samples == 1 && isnan(time->low_ns) && isnan(time->high_ns))
+        time->low_ns = time->high_ns = time->median_ns;
+}
+
 static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_node object,
                           struct gt_err *err) {
     struct gt_err why = {{0}};
@@ -103,6 +112,8 @@ static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_
         return status;
     if (table == &gt_device_table)
         (void)gt_device_renew(row);
+    if (table == &gt_record_table)
+        fill_interval(row);
     status = gt_row_check(table, row, NULL, &why);
     return status == GEMMTUNE_OK ? status : gt_json_fail_because(object, status, &why, err);
 }

@@ -138,6 +138,7 @@ struct gt_db_column {
     int64_t low, high; /* integers: inclusive; texts: least length, room with the NUL */
     const char *const *words; /* NULL-ended, in the order of the enum */
     bool exported;
+    bool nullable; /* null in exported text: it is unknown */
 };
 
 struct gt_db_table {
@@ -248,10 +249,12 @@ gt_status gt_subject_find(bool *found, void *row, int64_t *id, struct gt_db *db,
 
 /* Ranks records of one (device, problem) in their order: 0, 1, 2, ... The stored ranks do
  * not matter, so there is a winner even where rows were skipped or came from several
- * machines. */
+ * machines. A tie that the row's own few samples speak against is taken back: earlier
+ * versions stored kernels as tied that took many times as long, in one sample. */
 struct gt_ranking {
     char device[GT_DEVICE_KEY_MAX], problem[GT_PROBLEM_NAME_MAX];
     int next;
+    struct gt_measurement winner; /* its summary */
 };
 bool gt_ranking_same(const struct gt_ranking *ranking, const struct gt_record_row *row);
 void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row);

@@ -252,6 +252,9 @@ void gt_ranking_apply(struct gt_ranking *ranking, struct gt_record_row *row) {
         ranking->next = 0;
     }
     row->rank = ranking->next++;
+    if (row->rank == 0)
+        ranking->winner = row->time;
+    row->tied = row->tied && gt_measurement_near(&row->time, &ranking->winner);
 }
 
 struct record_reader {

@@ -202,10 +202,10 @@ enum { SUBJECT_COLUMNS = 5 };
         .name = name_, .kind = kind_, .offset = offsetof(type, field), .low = low_,        \
         .high = high_                                                                      \
     }
-#define TIME(type, name_, field, exported_)                                                \
+#define TIME(type, name_, field, exported_, nullable_)                                     \
     {                                                                                      \
         .name = name_, .kind = GT_COLUMN_REAL, .offset = offsetof(type, row.time.field),   \
-        .exported = exported_                                                              \
+        .exported = exported_, .nullable = nullable_                                       \
     }
 #define CONDITIONS(type)                                                                   \
     OF(type, "launches", GT_COLUMN_INT, row.time.launches, 0, INT_MAX),                    \
@@ -227,9 +227,9 @@ static const struct gt_db_column trial_columns[] = {
      .offset = offsetof(struct gt_stored_trial, row.outcome),
      .words = outcome_words},
     OF(struct gt_stored_trial, "samples", GT_COLUMN_SAMPLES, row.time, 0, GT_SAMPLES_MAX),
-    TIME(struct gt_stored_trial, "median_ns", median_ns, false),
-    TIME(struct gt_stored_trial, "low_ns", low_ns, false),
-    TIME(struct gt_stored_trial, "high_ns", high_ns, false),
+    TIME(struct gt_stored_trial, "median_ns", median_ns, false, false),
+    TIME(struct gt_stored_trial, "low_ns", low_ns, false, false),
+    TIME(struct gt_stored_trial, "high_ns", high_ns, false, false),
     CONDITIONS(struct gt_stored_trial),
     TRIAL(registers, GT_COLUMN_INT, -1, INT_MAX),
     TRIAL(spill_bytes, GT_COLUMN_INT, -1, INT_MAX),
@@ -252,9 +252,9 @@ static const struct gt_db_column record_columns[] = {
     RECORD("rank", GT_COLUMN_INT, row.rank, 0, INT_MAX),
     RECORD("tied", GT_COLUMN_BOOL, row.tied, 0, 1),
     OF(struct gt_stored_record, "verified", GT_COLUMN_BOOL, row.verified, 0, 1),
-    TIME(struct gt_stored_record, "median_ns", median_ns, true),
-    TIME(struct gt_stored_record, "low_ns", low_ns, true),
-    TIME(struct gt_stored_record, "high_ns", high_ns, true),
+    TIME(struct gt_stored_record, "median_ns", median_ns, true, false),
+    TIME(struct gt_stored_record, "low_ns", low_ns, true, true),
+    TIME(struct gt_stored_record, "high_ns", high_ns, true, true),
     RECORD("samples", GT_COLUMN_INT, row.time.samples, 1, GT_SAMPLES_MAX),
     CONDITIONS(struct gt_stored_record),
     {.name = "baseline_ns",

@@ -32,14 +32,12 @@
 /*
  * Expected losses. That of a forecast grows with the square of its doubt (match_options.c):
  * problems that were hidden among others lost 1.4 % at doubts of 0.06, drawn ones 10 % at
- * 0.15. It is at least the difference that finals cannot see. `gemmtune evaluate` found
- * that default points by rank take 3.75 times the winner's time on an H200. A kernel of a
- * similar device is assumed to lose about as much as a start. A kernel that was tuned
- * without the epilogue, or with another one, is assumed to lose little.
+ * 0.15. It is at least the difference that finals cannot see. A kernel of a similar device
+ * is assumed to lose about as much as a start. A kernel that was tuned without the
+ * epilogue, or with another one, is assumed to lose little.
  */
 static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;
-static const double loss_by_rank = 2.75;
 static const double loss_on_other_device = 0.1;
 static const double loss_of_epilogue = 0.03;
 
@@ -63,7 +61,7 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
  * forecast is behind theirs. */
 static double loss_of(const struct gt_forecasts *all, int i) {
     const struct gt_forecast *o = &all->item[i];
-    const double own = fmin(loss_of_doubt2 * o->doubt * o->doubt, loss_by_rank);
+    const double own = fmin(loss_of_doubt2 * o->doubt * o->doubt, GT_LOSS_UNKNOWN);
     const double behind = o->ns / fmin(all->item[0].ns, o->ns);
     return fmax((1 + own) * behind - 1, loss_least);
 }
@@ -225,7 +223,7 @@ static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
     out->known = NULL;
     out->family = f;
     out->forecast_ns = 0;
-    out->expected_loss = loss_by_rank;
+    out->expected_loss = GT_LOSS_UNKNOWN;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"

@@ -51,6 +51,16 @@ correct|"
 has "a line without a baseline is counted" "$(said)" "1 of 2 lines has no baseline"
 bench f64-tn-9x17x20,batch=5,sa=0,sc=200 --against cpu --json
 is "the CPU's BLAS: a loop over a batch" "$(lines outcome baseline)" "correct|cpu"
+# One way of timing a CPU's BLAS: `bench` and `run` give a product of a microsecond the same time.
+export GEMMTUNE_LIBCBLAS="$fake/libcblas.so"
+bench f32-nn-8x8x8 --against cpu --json
+"$GEMMTUNE" run f32-nn-8x8x8 --device 0 --json >"$TMPDIR/run" 2>/dev/null
+is "the CPU's BLAS takes as long as by run" "$(sql :memory: "
+    SELECT bench / run < 8 AND run / bench < 8 FROM (SELECT
+        json_extract(readfile('$TMPDIR/out'), '\$.lines[0].baseline_ns') AS bench,
+        json_extract(readfile('$TMPDIR/run'), '\$.cpu_blas_ns') AS run)")" 1
+has "and the condition is stated" "$(lines baseline_is)" ", calls in a row, inputs not in a cache"
+unset GEMMTUNE_LIBCBLAS
 bench f32-nn-8x8x8 --against cublas
 is "a library for other devices, asked for by name: exit 1" "$code" 1
 has "and said so" "$(said)" "without cublas: it does not run on this device"
@@ -224,9 +234,10 @@ correct|cublas"
 has "a crash of a rival: says how it ended" "$(lines note | head -n 1)" "cublas: crashed: *signal 6"
 is "a crash of a rival: it is back in the next line" \
     "$(lines note | sed -n 2p | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 1
-FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 5s
+FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 15s
+has "a rival that keeps everybody waiting is named" "$(said)" "$one: cublas is compiling or setting up; it has 15 s"
 is "a hang of a rival costs its place" "$(lines outcome note | sed 's/; .*//' | head -n 1)" \
-    "correct|cublas: timeout: not done after 5 s"
+    "correct|cublas: timeout: not done after 15 s"
 FAKE_CUBLAS=crash bench "$one" --against cublas
 is "the only one crashes: exit 0" "$code" 0
 has "the only one crashes: ours is printed" "$(cat "$TMPDIR/out")" "us *rival failed"

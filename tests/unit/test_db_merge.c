@@ -288,6 +288,31 @@ static void test_one_device(void **state) {
     gt_db_close(db);
 }
 
+/* The interval of one sample is null in the text, and it is read so. */
+static void test_one_sample(void **state) {
+    const struct gt_device device = a_device("H200");
+    char key[GT_DEVICE_KEY_MAX];
+    (void)state;
+    gt_device_key(&device, key);
+    struct gt_db *db = db_open(in_folder("one.db"), GT_DB_WRITE);
+    (void)run_begin(db, &device);
+    struct gt_record_row row = a_record(key, 0, 0);
+    row.time.samples = 1;
+    OK(put_local_records(db, key, row.subject.problem, &row, 1, &err));
+    gt_db_close(db);
+    char *text = text_of("one.db");
+    assert_non_null(strstr(text, "\"low_ns\": null, \"high_ns\": null, \"samples\": 1"));
+    file_write(in_folder("one.json"), text, strlen(text));
+    struct gt_merge_report r;
+    db = db_open(in_folder("one2.db"), GT_DB_WRITE);
+    OK(gt_db_import(&r, db, in_folder("one.json"), &err));
+    gt_db_close(db);
+    char *again = text_of("one2.db");
+    assert_string_equal(again, text);
+    free(again);
+    free(text);
+}
+
 /* Replaces the first `old` of the exported text and imports it. */
 static void refused_text(const char *old, const char *new, const char *complaint) {
     struct gt_merge_report r;
@@ -327,6 +352,7 @@ static void test_refused_text(void **state) {
     refused_text("\"rank\": 0", "\"rank\": 0.5", "rank");
     refused_text("\"tied\": false", "\"tied\": 0", "tied");
     refused_text("\"samples\": 3", "\"samples\": 65", "samples");
+    refused_text("\"low_ns\": 999.3", "\"low_ns\": null", "low_ns"); /* of 3 samples */
     refused_text("\"median_ns\": 1000.1", "\"median_ns\": 0", "interval");
     refused_text("\"median_ns\": 1000.1", "\"median_ns\": \"1\"", "median_ns");
     refused_text("f32-nn-512x512x512", "f32-nn-512x512", "");
@@ -401,6 +427,7 @@ int main(void) {
         TEST(test_refused_sources),
         TEST(test_text_round_trip),
         TEST(test_one_device),
+        TEST(test_one_sample),
         TEST(test_refused_text),
         TEST(test_text_of_format_1),
     };

@@ -277,6 +277,32 @@ static void test_record(void **state) {
                          GEMMTUNE_ENOTFOUND);
 }
 
+/* Earlier versions stored kernels as tied that took many times as long in one sample. */
+static void test_a_tie_of_one_sample(void **state) {
+    static const struct {
+        int samples;
+        double times; /* the winner's */
+        bool tied;
+    } rows[] = {
+        {1, 54, false}, {1, 1.005, true}, {1, 1.02, false}, {2, 54, false}, {6, 54, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_record_row both[] = {a_record(key, 8, 0), a_record(key, 9, 1)};
+        struct gt_measurement *time = &both[1].time;
+        const double ns = rows[i].times * both[0].time.median_ns;
+        *time = (struct gt_measurement){.samples = rows[i].samples,
+                                        .launches = 1,
+                                        .median_ns = ns,
+                                        .low_ns = 0.985 * ns,
+                                        .high_ns = 1.015 * ns};
+        OK(put_local_records(db, key, both[0].subject.problem, both, 2, &err));
+        both[1].tied = rows[i].tied;
+        assert_int_equal(gt_db_records(db, key, NULL, check_record_row, &both[1], &err),
+                         GEMMTUNE_ENOTFOUND);
+    }
+}
+
 static gt_status note_trial(void *user, const struct gt_trial_row *row,
                             struct gt_err *unused) {
     int64_t *last = user;
@@ -428,11 +454,21 @@ static void test_absurd_moment(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_device),        TEST(test_trial),         TEST(test_run),
-        TEST(test_every_outcome), TEST(test_most_samples),  TEST(test_locale),
-        TEST(test_lines),         TEST(test_record_order),  TEST(test_replace),
-        TEST(test_record),        TEST(test_trials),        TEST(test_bad_records),
-        TEST(test_bad_trials),    TEST(test_absurd_moment),
+        TEST(test_device),
+        TEST(test_trial),
+        TEST(test_run),
+        TEST(test_every_outcome),
+        TEST(test_most_samples),
+        TEST(test_locale),
+        TEST(test_lines),
+        TEST(test_record_order),
+        TEST(test_replace),
+        TEST(test_record),
+        TEST(test_a_tie_of_one_sample),
+        TEST(test_trials),
+        TEST(test_bad_records),
+        TEST(test_bad_trials),
+        TEST(test_absurd_moment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include "tests/unit/shipped_families.h"
 #include "tuner/base/choose.h"
 
+#include <math.h>
+
 /* What a lookup without records expects to lose; -1: it finds no kernel. */
 static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
     const struct gt_snapshot snapshot = {.families = families};
@@ -61,17 +63,41 @@ static void test_nothing(void **state) {
     (void)state;
     d.has_f64 = false;
     for (size_t count = 0; count < 2; count++) {
-        struct gt_doubts sum = {9, -1, -1};
+        struct gt_doubts sum = {9, 9, -1, -1};
         assert_int_equal(gt_doubtful_sort(&sum, &s, NULL, families, &d, NULL), GEMMTUNE_OK);
         assert_int_equal(s.count, count);
-        assert_true(sum.served == 0 && sum.least == 0 && sum.most == 0);
+        assert_true(sum.served == 0 && sum.unknown == 0 && sum.least == 0 && sum.most == 0);
         add(&s, "f64-nn-64x64x64");
     }
     gt_sweep_clear(&s);
 }
 
+/* On a CPU nothing is known without records: there is no loss to name. */
+static void test_unknown(void **state) {
+    struct gt_device d = MADE_UP(.backend = GEMMTUNE_OPENCL, .is_cpu = true, .units = 2,
+                                 .has_f64 = true, .max_threads = 4096, .smem_max = 1 << 20);
+    struct gt_sweep s = {0};
+    struct gt_doubts sum;
+    struct gt_choice c;
+    char text[GT_CELL_MAX];
+    const struct gt_snapshot snapshot = {.families = families};
+    (void)state;
+    add(&s, "f32-nn-64x64x64");
+    assert_int_equal(gt_doubtful_sort(&sum, &s, NULL, families, &d, NULL), GEMMTUNE_OK);
+    assert_true(sum.served == 1 && sum.unknown == 1 && sum.least == 0 && sum.most == 0);
+    assert_int_equal(gt_choose_from(&c, &snapshot, &d, &s.item[0].problem, NULL),
+                     GEMMTUNE_OK);
+    assert_string_equal(gt_expected_loss(text, &c), "unknown");
+    assert_true(isnan(gt_expected_percent(&c)));
+    c.expected_loss = 0.25;
+    assert_string_equal(gt_expected_loss(text, &c), "25 % expected");
+    assert_true(gt_expected_percent(&c) == 25);
+    gt_sweep_clear(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_nothing)};
+                                       cmocka_unit_test(test_nothing),
+                                       cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

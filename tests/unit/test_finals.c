@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_finals.c - which of the screened candidates are measured again. */
+/* test_finals.c - which of the screened candidates are measured again, and which stored
+ * records answer instead. */
 #include "tuner/tune/finals.h"
 
+#include "core/clock.h"
+#include "tests/unit/test_db.h"
 #include "tuner/lab/race.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct gt_families *families;
 static struct gt_tuner tuner;
 
 static int setup(void **state) {
-    struct gt_err err;
-    (void)state;
+    if (folder_make(state) != 0)
+        return -1;
     assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
     tuner.families = families;
     return 0;
@@ -160,10 +156,60 @@ static void test_as_fast_is_a_tie(void **state) {
     assert_true(result.winner[1].tied);
 }
 
-static int teardown(void **state) {
+/* Stores a winner of so many samples. Whether it is the answer to tuning the problem. */
+static bool recalls(struct gt_db *db, int samples) {
+    const struct gt_device device = a_device("H200");
+    struct gt_tune_result result = {.winners = 0};
+    struct gt_sweep_item item = {.weight = 1};
+    struct gt_tuner t = {.db = db, .families = families, .device = device};
+    bool found = false;
+    gt_device_key(&device, t.device_key);
+    struct gt_record_row row = a_record(t.device_key, 1, 0);
+    row.subject.family = "naive";
+    row.subject.family_hash = gt_families_find(families, "naive")->hash;
+    row.time.samples = samples;
+    snprintf(item.name, sizeof item.name, "%s", row.subject.problem);
+    OK(put_local_records(db, t.device_key, item.name, &row, 1, &err));
+    OK(gt_finals_recall(&found, &result, &t, &item, &err));
+    assert_int_equal(result.winners, 1); /* it takes part in the next finals */
+    return found;
+}
+
+/* A winner of a single sample is measured again. */
+static void test_one_sample_is_no_answer(void **state) {
+    const struct gt_device device = a_device("H200");
+    struct gt_db *db = db_open(in_folder("finals.db"), GT_DB_WRITE);
     (void)state;
+    (void)run_begin(db, &device);
+    assert_false(recalls(db, 1));
+    assert_true(recalls(db, 2));
+    gt_db_close(db);
+}
+
+/* Finals take longer on a CPU, unless the problem's share is over. */
+static void test_patience(void **state) {
+    const struct gt_sweep_item item = {.name = "f32-nn-8x8x8"};
+    struct gt_tuner t = {.seed = 7};
+    struct gt_finals f = {0};
+    struct gt_job job;
+    (void)state;
+    offer(&f, "naive", 100, 1);
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 1);
+    t.device.is_cpu = true;
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 4);
+    f.until = gt_seconds();
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 1);
+    f.until = gt_seconds() + 100;
+    gt_finals_job(&job, &f, &t, &item);
+    assert_true(job.patience == 4);
+}
+
+static int teardown(void **state) {
     gt_families_destroy(families);
-    return 0;
+    return folder_remove(state);
 }
 
 /* The data of finals are others than those of the search, or the same when hurried. */
@@ -192,6 +238,8 @@ int main(void) {
         cmocka_unit_test(test_entrants),
         cmocka_unit_test(test_common_rounds_compare),
         cmocka_unit_test(test_as_fast_is_a_tie),
+        cmocka_unit_test(test_one_sample_is_no_answer),
+        cmocka_unit_test(test_patience),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -46,6 +46,37 @@ static void test_rungs_of_the_built_in_families(void **state) {
     gt_families_destroy(f);
 }
 
+/* The remark on a ladder of a coalesced and a tuned kernel with these times. */
+static const char *remark_on(const float coalesced[6], const float tuned[6], bool same) {
+    static struct gt_ladder l;
+    static struct gt_report report;
+    const int at[2] = {0, same ? 0 : 1};
+    l = (struct gt_ladder){.count = 2, .rung = {{"coalesced", true}, {"tuned", true}}};
+    for (int i = 0; i < 2; i++) {
+        struct gt_measurement *m = &report.result[i].time;
+        *m = (struct gt_measurement){.samples = 6};
+        memcpy(m->sample_ns, i == 0 ? coalesced : tuned, 6 * sizeof *tuned);
+        gt_measurement_summarize(m);
+    }
+    for (int i = 0; i < 2; i++)
+        l.rung[i].ns = report.result[at[i]].time.median_ns;
+    gt_ladder_remark(&l, at, &report);
+    return l.remark;
+}
+
+/* The tuned rung is not below another one without a word. */
+static void test_a_rung_above_the_tuned_one(void **state) {
+    static const float fast[6] = {80, 81, 80, 81, 80, 81},
+                       slow[6] = {90, 91, 90, 91, 90, 91},
+                       loud[6] = {70, 101, 79, 111, 78, 101};
+    (void)state;
+    assert_string_equal(remark_on(slow, fast, false), "");
+    assert_string_equal(remark_on(slow, slow, true), "");
+    assert_non_null(strstr(remark_on(fast, slow, false), "rung \"coalesced\" takes 11"));
+    assert_non_null(strstr(remark_on(fast, slow, false), "--again"));
+    assert_non_null(strstr(remark_on(fast, loud, false), "within the noise"));
+}
+
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -98,6 +129,7 @@ static void test_roles(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rungs_of_the_built_in_families),
+        cmocka_unit_test(test_a_rung_above_the_tuned_one),
         cmocka_unit_test(test_a_family_adds_its_rung),
         cmocka_unit_test(test_roles),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/outcome.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,6 +90,30 @@ static void test_one_outlier_moves_nothing(void **state) {
     assert_true(m.high_ns == 18);
 }
 
+/* One sample has no interval. */
+static void test_one_sample(void **state) {
+    struct gt_measurement one = countdown(1), two = countdown(2);
+    (void)state;
+    assert_true(isnan(gt_interval_low(&one)) && isnan(gt_interval_high(&one)));
+    assert_true(gt_interval_low(&two) == 1 && gt_interval_high(&two) == 2);
+}
+
+/* What may have been as good: with few samples the times themselves must say so. */
+static void test_near(void **state) {
+    const struct gt_measurement best = {100, 99, 101, .samples = 20};
+    static const struct {
+        struct gt_measurement m;
+        bool near;
+    } rows[] = {
+        {{100.9, 99, 103, .samples = 1}, true},    {{102, 99, 105, .samples = 1}, false},
+        {{5400, 5300, 5500, .samples = 1}, false}, {{103, 100.5, 106, .samples = 2}, true},
+        {{103, 101.5, 106, .samples = 5}, false},  {{103, 101.5, 106, .samples = 6}, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(gt_measurement_near(&rows[i].m, &best), rows[i].near);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_round_trip),
@@ -97,6 +122,8 @@ int main(void) {
         cmocka_unit_test(test_samples_keep_their_order),
         cmocka_unit_test(test_no_samples_and_too_many),
         cmocka_unit_test(test_one_outlier_moves_nothing),
+        cmocka_unit_test(test_one_sample),
+        cmocka_unit_test(test_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

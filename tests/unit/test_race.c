@@ -149,12 +149,27 @@ static void test_few_ratios(void **state) {
     const struct gt_measurement d = of(4, ones), e = of(4, some), f = of(4, off);
     (void)state;
     assert_true(gt_race_tied(&a, &a));
-    assert_true(gt_race_tied(&b, &a));  /* 2.0 and 2.6 times */
-    assert_false(gt_race_tied(&c, &a)); /* 12 and 16 */
+    assert_false(gt_race_proven(&b, &a)); /* 2.0 and 2.6 times */
+    assert_false(gt_race_tied(&b, &a));
+    assert_true(gt_race_proven(&c, &a)); /* 12 and 16 */
     assert_true(gt_race_tied(&a, &c));
-    assert_false(gt_race_tied(&e, &d)); /* at least 1.0133 */
+    assert_true(gt_race_proven(&e, &d)); /* at least 1.0133 */
     assert_true(gt_race_tied(&d, &e));
-    assert_false(gt_race_tied(&f, &d)); /* at least 1.04 */
+    assert_true(gt_race_proven(&f, &d)); /* at least 1.04 */
+}
+
+/* One common round has no interval: it proves nothing, and a tie is only what was as fast
+ * in it. */
+static void test_one_ratio(void **state) {
+    static const double one[1] = {1}, same[1] = {1.005}, slow[1] = {1.2}, far[1] = {54};
+    const struct gt_measurement a = of(1, one), b = of(1, same), c = of(1, slow),
+                                d = of(1, far);
+    (void)state;
+    assert_true(gt_race_tied(&b, &a));
+    assert_false(gt_race_tied(&c, &a));
+    assert_false(gt_race_tied(&d, &a));
+    assert_false(gt_race_proven(&d, &a));
+    assert_true(gt_race_tied(&a, &d));
 }
 
 static void test_loser_leaves(void **state) {
@@ -317,6 +332,38 @@ static void test_drift(void **state) {
     assert_true(b->low_ns < a->high_ns);
     assert_false(gt_race_tied(b, a));
     assert_true(gt_race_tied(a, b));
+}
+
+/* Kernels whose one sample takes longer than all the time there is: the others still get
+ * theirs, and the slow ones are no ties. */
+static void test_slow_company(void **state) {
+    static const double true_ns[3] = {350e3, 37e6, 100e6}; /* four launches a sample */
+    struct device d = {.seed = 9, .noise = 0.03};
+    struct gt_race r;
+    (void)state;
+    run(&r, &finals, &d, true_ns, 3);
+    const struct gt_measurement *best = &r.racer[0].time;
+    assert_true(best->samples >= 30);
+    assert_near(best->median_ns, 350e3, 0.02);
+    for (int i = 1; i < 3; i++) {
+        assert_true(r.racer[i].time.samples <= 2);
+        assert_false(gt_race_tied(&r.racer[i].time, best));
+    }
+}
+
+/* Kernels that are about as fast get an interval, however long a launch takes; slower ones
+ * do not. */
+static void test_long_launches(void **state) {
+    static const double true_ns[3] = {1e9, 1.1e9, 3e9};
+    struct device d = {.seed = 9, .noise = 0.01};
+    struct gt_race_rule rule = finals;
+    struct gt_race r;
+    (void)state;
+    rule.samples_least = 2;
+    run(&r, &rule, &d, true_ns, 3);
+    assert_int_equal(r.racer[0].time.samples, 2);
+    assert_int_equal(r.racer[1].time.samples, 2);
+    assert_int_equal(r.racer[2].time.samples, 1);
 }
 
 static int winner_of(const struct gt_race *r) {
@@ -579,6 +626,9 @@ int main(void) {
         cmocka_unit_test(test_finals),
         cmocka_unit_test(test_all_stay),
         cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_one_ratio),
+        cmocka_unit_test(test_slow_company),
+        cmocka_unit_test(test_long_launches),
         cmocka_unit_test(test_beaten_in_the_boost),
         cmocka_unit_test(test_all_beaten),
         cmocka_unit_test(test_clock_share),

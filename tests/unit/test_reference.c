@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The choice of the CPU BLAS, with two made-up libraries (tests/fake), each in a process of
- * its own, since a process looks for a library only once.
+ * its own, since a process looks for a library only once. What the loop computes.
  */
-#include "tuner/lab/reference.h"
+#include "tuner/lab/cpu_time.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,8 @@ static bool says(const char *library, const char *about, bool warns) {
     if (gt_cpu_time(&ns, what, GT_CPU_BLAS, &p, NULL) != GEMMTUNE_OK || ns <= 0)
         return false;
     return text && strstr(text, library) && strstr(text, about) &&
-           strcmp(what, text) == 0 && (gt_cpu_blas_warning() != NULL) == warns;
+           strncmp(what, text, strlen(text)) == 0 && strstr(what, GT_CPU_CONDITION) &&
+           (gt_cpu_blas_warning() != NULL) == warns;
 }
 
 static bool says_in_a_process(const char *library, const char *about, bool warns) {
@@ -66,6 +67,22 @@ static void test_a_core_of_old_is_warned_of(void **state) {
 #endif
 }
 
+/* What is timed is the problem's product: with ",beta" C is read. */
+static void test_the_loop_reads_c(void **state) {
+    const float a[] = {1, 2}, b[] = {3, 4};
+    char what[GT_CPU_ABOUT_MAX];
+    gt_cpu_product loop = NULL;
+    gemmtune_problem p;
+    float c = 10;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-1x1x2,beta", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_cpu_find(&loop, what, GT_CPU_LOOP, &p, NULL), GEMMTUNE_OK);
+    loop(&p, a, b, 0.5, &c);
+    assert_true(c == 16);
+    loop(&p, a, b, 0, &c);
+    assert_true(c == 11);
+}
+
 static void test_no_library(void **state) {
     gemmtune_problem p;
     char what[GT_CPU_ABOUT_MAX];
@@ -84,6 +101,7 @@ int main(void) {
         cmocka_unit_test(test_reference_blas_is_named_and_warned_of),
         cmocka_unit_test(test_openblas_says_version_and_core),
         cmocka_unit_test(test_a_core_of_old_is_warned_of),
+        cmocka_unit_test(test_the_loop_reads_c),
         cmocka_unit_test(test_no_library), /* last: it looks for a library here */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,12 +4,15 @@
  * gets for a product.
  */
 #include "tuner/bench/cublas_rows.h"
+#include "tuner/bench/player.h"
 #include "tuner/bench/rival.h"
+#include "tuner/lab/lab_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,14 +321,43 @@ static void test_statuses(void **state) {
     assert_string_equal(text, "12.3.4");
 }
 
+/* A CPU's BLAS is timed as a program calls it: without the device's commands. There is no
+ * device here that could get one. */
+static void test_a_rival_on_the_host_has_its_own_watch(void **state) {
+    static struct gt_lab lab;
+    struct gt_player player = {.who = &gt_rival_cpu};
+    const char *build = getenv("GT_BUILD");
+    char path[512];
+    struct gt_err err = {""};
+    double ns = 0;
+    (void)state;
+    snprintf(path, sizeof path, "%s/tests/fake/libcblas.so", build ? build : "build");
+    setenv("GEMMTUNE_LIBCBLAS", path, 1);
+    assert_int_equal(gt_problem_from_name(&lab.problem, "f32-nn-8x8x8", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_player_start(&player, &lab, 1e5, 1e9, &err), GEMMTUNE_OK);
+    assert_true(gt_player_has_started(&player));
+    assert_true(gt_player_launches(&player) > 1);
+    assert_int_equal(gt_player_sample(&player, &ns, &err), GEMMTUNE_OK);
+    assert_true(ns > 0);
+    gt_player_stop(&player);
+    assert_false(gt_player_has_started(&player));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_names_that_are_none),
-        cmocka_unit_test(test_environment),   cmocka_unit_test(test_shape_of_a_batch),
-        cmocka_unit_test(test_lists),         cmocka_unit_test(test_rows_in_one_call),
-        cmocka_unit_test(test_epilogues),     cmocka_unit_test(test_shape),
-        cmocka_unit_test(test_shape_of_bf16), cmocka_unit_test(test_shape_of_each_math),
-        cmocka_unit_test(test_who_serves),    cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_that_are_none),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_shape_of_a_batch),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_rows_in_one_call),
+        cmocka_unit_test(test_epilogues),
+        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_shape_of_bf16),
+        cmocka_unit_test(test_shape_of_each_math),
+        cmocka_unit_test(test_a_rival_on_the_host_has_its_own_watch),
+        cmocka_unit_test(test_who_serves),
+        cmocka_unit_test(test_statuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -380,6 +380,26 @@ static void test_the_model_leaves_a_slow_family(void **state) {
     assert_true(slow >= 2 && slow <= 16);
 }
 
+/* Where trials are costly it gets its first pick, and others only by chance. */
+static void test_the_model_leaves_it_at_once(void **state) {
+    struct gt_search_setup setup = setup_of(96, 1);
+    int slow = 0;
+    setup.costly = true;
+    drive(&one, &gt_search_model, setup, 4096);
+    for (int i = 0; i < one.count; i++)
+        slow += one.pick[i].space == 0;
+    print_message("%d of %d picks are of the slow family\n", slow, one.count);
+    assert_true(slow >= 1 && slow <= 1 + 96 / 24);
+    setup.budget = 8;
+    slow_ns = 1000; /* it is not far behind */
+    drive(&two, &gt_search_model, setup, 4096);
+    slow_ns = 5000;
+    slow = 0;
+    for (int i = 0; i < two.count; i++)
+        slow += two.pick[i].space == 0;
+    assert_true(slow >= 2);
+}
+
 /* Half of the space fails to compile: what is asked next is mostly of the other half. */
 static gt_outcome half_fails(struct gt_pick p) {
     const struct gt_space *s = &space[p.space];
@@ -514,6 +534,7 @@ int main(void) {
         cmocka_unit_test(test_a_target_ends_it),
         cmocka_unit_test(test_the_optimum_of_a_smooth_landscape),
         cmocka_unit_test(test_the_model_leaves_a_slow_family),
+        cmocka_unit_test(test_the_model_leaves_it_at_once),
         cmocka_unit_test(test_the_model_steers_away_from_failures),
         cmocka_unit_test(test_all_may_fail),
         cmocka_unit_test(test_who_knows_nothing_changes_nothing),

@@ -450,6 +450,26 @@ static void test_no_hopeless_starts_but_one_of_each_family(void **state) {
     gt_space_clear(&both[COLUMN]);
 }
 
+/* On a CPU the first family has all its starts, another one its default alone. */
+static void test_one_start_of_other_families_on_a_cpu(void **state) {
+    enum { TILE, COLUMN, SPACES };
+    struct gt_space both[SPACES] = {space};
+    struct gt_outlook nothing = {0};
+    struct gt_starts s;
+    OK(gt_space_create(&both[COLUMN], gt_families_find(families, "column"), &tuner.device,
+                       &problem, &err));
+    open_db("cpu.db");
+    OK(gt_starts_find(&s, &tuner, both, SPACES, &nothing, &problem, &err));
+    assert_true(count_of(&s, COLUMN) > 3);
+    tuner.device.is_cpu = true;
+    OK(gt_starts_find(&s, &tuner, both, SPACES, &nothing, &problem, &err));
+    tuner.device.is_cpu = false;
+    assert_int_equal(count_of(&s, COLUMN), 1);
+    assert_true(count_of(&s, TILE) > 3);
+    gt_db_close(tuner.db);
+    gt_space_clear(&both[COLUMN]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_default_comes_first),
@@ -465,6 +485,7 @@ int main(void) {
         cmocka_unit_test(test_the_other_expected_between_winners_and_starts),
         cmocka_unit_test(test_a_refused_start_stands_for_its_neighbours),
         cmocka_unit_test(test_no_hopeless_starts_but_one_of_each_family),
+        cmocka_unit_test(test_one_start_of_other_families_on_a_cpu),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

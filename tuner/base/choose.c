@@ -2,6 +2,7 @@
 /* choose.c - see choose.h. */
 #include "tuner/base/choose.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,13 @@ const char *gt_match_word(gemmtune_match match) {
 }
 
 const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c) {
-    (void)snprintf(buf, GT_CELL_MAX, "%.3g %%", 100 * c->expected_loss);
+    if (gt_loss_is_known(c))
+        (void)snprintf(buf, GT_CELL_MAX, "%.3g %% expected", 100 * c->expected_loss);
+    else
+        (void)snprintf(buf, GT_CELL_MAX, "unknown");
     return buf;
+}
+
+double gt_expected_percent(const struct gt_choice *c) {
+    return gt_loss_is_known(c) ? 100 * c->expected_loss : (double)NAN;
 }

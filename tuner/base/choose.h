@@ -32,7 +32,9 @@ void gt_chosen_clear(struct gt_chosen *c);
 /* "exact", "shape", "arch", "default" */
 const char *gt_match_word(gemmtune_match match);
 
-/* The choice's expected loss for people: "7.3 %". Returns `buf`. */
+/* The choice's expected loss for people: "7.3 % expected", "unknown". Returns `buf`. */
 const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c);
+/* The same in per cent for programs; NAN when it is unknown. */
+double gt_expected_percent(const struct gt_choice *c);
 
 #endif

@@ -172,15 +172,15 @@ static gt_status take_record(void *user, const struct gt_record_row *r,
         .registers = -1,
         .spill_bytes = -1,
         .smem_bytes = -1,
+        .samples = r->time.samples,
         .median_ns = r->time.median_ns,
-        .low_ns = r->time.low_ns,
-        .high_ns = r->time.high_ns,
+        .low_ns = r->time.samples > 1 ? r->time.low_ns : 0,
+        .high_ns = r->time.samples > 1 ? r->time.high_ns : 0,
     };
     return take(user, row, &r->subject, NULL, r->provenance, err);
 }
 
 static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_err *err) {
-    const bool timed = r->time.samples > 0;
     const struct gt_view_row row = {
         .state = r->state,
         .outcome = r->outcome,
@@ -189,9 +189,10 @@ static gt_status take_trial(void *user, const struct gt_trial_row *r, struct gt_
         .registers = r->registers,
         .spill_bytes = r->spill_bytes,
         .smem_bytes = r->smem_bytes,
-        .median_ns = timed ? r->time.median_ns : 0,
-        .low_ns = timed ? r->time.low_ns : 0,
-        .high_ns = timed ? r->time.high_ns : 0,
+        .samples = r->time.samples,
+        .median_ns = r->time.samples > 0 ? r->time.median_ns : 0,
+        .low_ns = r->time.samples > 1 ? r->time.low_ns : 0,
+        .high_ns = r->time.samples > 1 ? r->time.high_ns : 0,
     };
     return take(user, row, &r->subject, r->error, r->provenance, err);
 }
@@ -239,5 +240,26 @@ void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *fami
         }
         for (size_t i = begin; i < end; i++)
             v->row[i].rank = v->row[i].current ? current++ : stale++;
+    }
+}
+
+static bool is_same_kernel(const struct gt_view_row *a, const struct gt_view_row *b) {
+    return strcmp(a->device, b->device) == 0 && strcmp(a->problem, b->problem) == 0 &&
+           strcmp(a->family, b->family) == 0 && strcmp(a->hash, b->hash) == 0 &&
+           strcmp(a->point, b->point) == 0;
+}
+
+void gt_view_join(struct gt_view *v, const struct gt_view *records) {
+    for (size_t i = 0; i < v->row_count; i++) {
+        struct gt_view_row *row = &v->row[i];
+        row->rank = -1;
+        for (size_t j = 0; j < records->row_count; j++) {
+            const struct gt_view_row *record = &records->row[j];
+            if ((row->rank >= 0 && row->rank <= record->rank) ||
+                !is_same_kernel(row, record))
+                continue;
+            row->rank = record->rank;
+            row->final_ns = record->median_ns;
+        }
     }
 }

@@ -22,7 +22,7 @@ struct gt_view_row {
     char hash[65]; /* of the family's source */
     char *point, *error, *provenance;
     bool record;
-    int rank;            /* records: 0 is the winner */
+    int rank;            /* records: 0 is the winner; trials: see gt_view_join */
     bool current;        /* ranked records: made of the present source of the family */
     bool verified, tied; /* records */
     double baseline_ns;  /* records; 0 unknown */
@@ -30,7 +30,10 @@ struct gt_view_row {
     gt_outcome outcome;        /* trials; a record counts as correct */
     int64_t run_id;            /* trials made here; else 0 */
     int attempts, registers, spill_bytes, smem_bytes; /* trials */
-    double median_ns, low_ns, high_ns;                /* 0 when it was never measured */
+    int samples; /* 0 when it was never measured; a single one has no interval */
+    double median_ns, low_ns, high_ns; /* 0 when there is none */
+    double final_ns; /* median of its record; 0: there is none, or gt_view_join was not
+                      * called */
 };
 
 struct gt_view {
@@ -60,6 +63,10 @@ const char *gt_view_outdated(const struct gt_view_row *row,
  * device and problem, the current rows come first and the stale ones last, each in their
  * old order. Rank 0 is then the winner that can be used, if there is one. */
 void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *families);
+
+/* Gives each row the rank and the time of its kernel's record for the same device and
+ * problem; rank -1 when it has none. `records` are ranked. */
+void gt_view_join(struct gt_view *v, const struct gt_view *records);
 
 /* Finds the device whose key or name is `what`, else the only one that has `what` in its
  * key or name. Upper and lower case are the same. NULL finds the only device of the view.

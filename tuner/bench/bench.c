@@ -50,11 +50,12 @@ void gt_bench_destroy(struct gt_bench *b) {
     free(b);
 }
 
-/* Says who runs now, and is to blame if the process dies: index in gt_rivals, or -1 for
- * ours. */
+/* Says who runs now: index in gt_rivals, or -1 for ours. */
 static void set_active(struct gt_bench *b, int who) {
-    if (b->options.active)
-        atomic_store(b->options.active, who);
+    if (!b->options.active)
+        return;
+    atomic_store(&b->options.active->who, who);
+    atomic_fetch_add(&b->options.active->entrances, 1);
 }
 
 /* Whether a rival runs on the device at all: some compute nothing but epilogues. */
@@ -161,17 +162,15 @@ static bool is_right(struct gt_bench *b, struct contender *p, int first, int cas
 /* The shortest of a few short samples. */
 static gt_status time_briefly(double *ns, struct gt_bench *b, struct contender *p,
                               struct gt_err *err) {
-    const struct gt_product product = gt_player_product(&p->player);
-    struct gt_stopwatch *watch = NULL;
     double now = 0;
     *ns = 0;
-    gt_status status = gt_stopwatch_create(&watch, b->lab, &product, brief_ns,
-                                           b->options.budget_s * 1e9, err);
+    gt_status status =
+        gt_player_start(&p->player, b->lab, brief_ns, b->options.budget_s * 1e9, err);
     for (int i = 0; status == GEMMTUNE_OK && i < BRIEF_SAMPLES; i++) {
-        status = gt_stopwatch_sample(watch, &now, err);
+        status = gt_player_sample(&p->player, &now, err);
         *ns = i == 0 || now < *ns ? now : *ns;
     }
-    gt_stopwatch_destroy(watch);
+    gt_player_stop(&p->player);
     return status;
 }
 
@@ -198,7 +197,6 @@ static bool choose_variant(struct gt_bench *b, struct contender *p, int variants
 /* Prepares a variant that is correct and warm. False when the player cannot take part. */
 static bool get_ready(struct gt_bench *b, struct contender *p,
                       const gemmtune_problem *problem) {
-    const struct gt_product product = gt_player_product(&p->player);
     struct gt_err err = {""};
     int variants = 0;
     set_active(b, p->index);
@@ -208,8 +206,8 @@ static bool get_ready(struct gt_bench *b, struct contender *p,
     if (status == GEMMTUNE_OK && !choose_variant(b, p, variants))
         return false;
     if (status == GEMMTUNE_OK)
-        status = gt_stopwatch_create(&p->player.watch, b->lab, &product, sample_ns,
-                                     b->options.budget_s * 1e9, &err);
+        status =
+            gt_player_start(&p->player, b->lab, sample_ns, b->options.budget_s * 1e9, &err);
     if (status != GEMMTUNE_OK) {
         set_failure(p->side, outcome_of(status), err.line);
         return false;
@@ -237,8 +235,8 @@ static gt_status play_turn(double *ns, double *spent_s, const struct gt_bench *b
     int count = 0;
     gt_status status = GEMMTUNE_OK;
     do {
-        status = gt_stopwatch_sample(p->player.watch, &now, err);
-        spent += now * gt_stopwatch_launches(p->player.watch) * 1e-9;
+        status = gt_player_sample(&p->player, &now, err);
+        spent += now * gt_player_launches(&p->player) * 1e-9;
         if (spent > b->options.turn_s / 2) {
             sum += now;
             count++;
@@ -275,7 +273,7 @@ static gt_status play_round(double ns[], double *spent_s, bool *clean,
 
 static void keep(struct contender *p, double ns) {
     struct gt_measurement *m = &p->side->time;
-    m->launches = gt_stopwatch_launches(p->player.watch);
+    m->launches = gt_player_launches(&p->player);
     m->sample_ns[m->samples++] = (float)ns;
 }
 
@@ -379,7 +377,7 @@ gt_status gt_bench_measure(struct gt_bench_line *out, struct gt_bench *b,
     if (status == GEMMTUNE_OK)
         check_again(b, contender, count);
     for (int i = 0; i < count; i++)
-        gt_stopwatch_destroy(contender[i].player.watch);
+        gt_player_stop(&contender[i].player);
     conclude(out);
     /* A failed launch may have lost the context. */
     out->fatal = b->spoiled || gt_rig_head(b->lab->rig)->ops->finish(b->lab->rig, &lost);

@@ -14,6 +14,13 @@
 
 #include <stdatomic.h>
 
+/* The side that runs, which is to blame if the process dies. The child writes it, the
+ * parent reads it. */
+struct gt_bench_active {
+    atomic_int who;        /* index in gt_rivals, or -1 for ours */
+    atomic_uint entrances; /* how often a side began */
+};
+
 struct gt_bench_options {
     const char *db;  /* NULL: the default one */
     unsigned rivals; /* bit i: gt_rivals[i] */
@@ -24,9 +31,8 @@ struct gt_bench_options {
     double turn_s;
     double timeout_s; /* for a line; 0: depends on its size */
     uint64_t seed;
-    enum gt_spread spread; /* of timed rows */
-    /* is set to the side that runs: index in gt_rivals, or -1 for ours; may be NULL */
-    atomic_int *active;
+    enum gt_spread spread;          /* of timed rows */
+    struct gt_bench_active *active; /* may be NULL */
 };
 
 /* One side of a line. */

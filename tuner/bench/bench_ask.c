@@ -13,8 +13,12 @@ struct question {
     enum gt_bench_frame_kind answer;
 };
 
-static gt_status ask(struct gt_bench_frame *f, const struct question *q,
-                     struct gt_err *err) {
+static bool is_stopped(void *user) {
+    const struct question *q = user;
+    return q->stopped != NULL && q->stopped();
+}
+
+static gt_status ask(struct gt_bench_frame *f, struct question *q, struct gt_err *err) {
     struct gt_sweep_item item = {.problem = *q->problem};
     const struct gt_sweep one = {.count = 1, .item = &item};
     struct gt_bench_task task = {.device = q->device, .options = q->options, .sweep = &one};
@@ -23,7 +27,7 @@ static gt_status ask(struct gt_bench_frame *f, const struct question *q,
     gt_status status = gt_bench_process_start(&child, q->job, &task, err);
     if (status != GEMMTUNE_OK)
         return status;
-    const enum gt_bench_event event = gt_bench_process_receive(f, &child, q->stopped);
+    const enum gt_bench_event event = gt_bench_process_receive(f, &child, is_stopped, q);
     gt_bench_process_end(&child, event);
     if (event == GT_GOT_FRAME && f->kind != q->answer)
         status = gt_bench_process_failure(f, err);
@@ -40,7 +44,7 @@ gt_status gt_bench_ask_overhead(struct gt_overhead *out, const struct gt_device 
                                 const gemmtune_problem *p, bool (*stopped)(void),
                                 struct gt_err *err) {
     struct gt_bench_frame f;
-    const struct question q = {
+    struct question q = {
         d, options, p, stopped, gt_bench_child_overhead, GT_FRAME_OVERHEAD};
     const gt_status status = ask(&f, &q, err);
     if (status == GEMMTUNE_OK)
@@ -53,8 +57,7 @@ gt_status gt_bench_ask_errors(struct gt_errors *out, const struct gt_device *d,
                               const gemmtune_problem *p, bool (*stopped)(void),
                               struct gt_err *err) {
     struct gt_bench_frame f;
-    const struct question q = {
-        d, options, p, stopped, gt_bench_child_errors, GT_FRAME_ERRORS};
+    struct question q = {d, options, p, stopped, gt_bench_child_errors, GT_FRAME_ERRORS};
     const gt_status status = ask(&f, &q, err);
     if (status == GEMMTUNE_OK)
         *out = f.errors;

@@ -21,7 +21,7 @@ struct gt_bench_task {
     unsigned rivals; /* those that take part: bit i is gt_rivals[i] */
     bool with_floor; /* measure the noise floor, once for each row of dtype.h */
     bool has_floor[GT_DTYPES];
-    atomic_int *active; /* options.active of the child, shared with the parent */
+    struct gt_bench_active *active; /* options.active of the child, shared */
 };
 
 enum gt_bench_frame_kind {

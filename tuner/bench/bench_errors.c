@@ -123,7 +123,7 @@ static gt_status open_errors(struct errors *x, struct gt_errors *out,
 
 static void close_errors(struct errors *x) {
     for (int i = 0; i < x->entrants; i++)
-        gt_stopwatch_destroy(x->entrant[i].player.watch);
+        gt_player_stop(&x->entrant[i].player);
     for (int i = 0; i < SIDES; i++)
         if (x->side[i] != NULL)
             rival_of(i)->close(x->side[i]);
@@ -166,14 +166,11 @@ static gt_status measure_data(struct errors *x, int which, uint64_t seed,
 
 static gt_status start_watch(struct errors *x, struct entrant *p, double most_ns,
                              struct gt_err *err) {
-    const struct gt_product product = gt_player_product(&p->player);
     struct gt_err why = {""};
     if (p->way->why[0] != '\0')
         return GEMMTUNE_OK;
-    return settle(
-        p,
-        gt_stopwatch_create(&p->player.watch, x->lab, &product, sample_ns, most_ns, &why),
-        &why, err);
+    return settle(p, gt_player_start(&p->player, x->lab, sample_ns, most_ns, &why), &why,
+                  err);
 }
 
 /* The ways take turns. */
@@ -185,9 +182,9 @@ static gt_status measure_times(struct errors *x, double most_ns, struct gt_err *
         for (int i = 0; status == GEMMTUNE_OK && i < x->entrants; i++) {
             struct gt_measurement *m = &x->entrant[i].way->time;
             double ns = 0;
-            if (x->entrant[i].player.watch == NULL)
+            if (!gt_player_has_started(&x->entrant[i].player))
                 continue;
-            status = gt_stopwatch_sample(x->entrant[i].player.watch, &ns, err);
+            status = gt_player_sample(&x->entrant[i].player, &ns, err);
             m->sample_ns[m->samples++] = (float)ns;
         }
     for (int i = 0; i < x->entrants; i++)

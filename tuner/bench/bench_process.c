@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,15 @@ double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i) {
     gt_job_init(&job, GT_JOB_FINAL, t->device, t->sweep->item[i].name);
     job.count = 2; /* sides */
     return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(t->options);
+}
+
+double gt_bench_rival_seconds(const struct gt_bench_task *t, size_t i) {
+    const double least = LINE_SECONDS / 3.0, budget = 20 * t->options->budget_s;
+    struct gt_job job;
+    if (t->options->timeout_s > 0)
+        return t->options->timeout_s;
+    gt_job_init(&job, GT_JOB_FINAL, t->device, t->sweep->item[i].name);
+    return fmax(budget, least) + gt_pool_launch_seconds(&job) + t->options->turn_s;
 }
 
 static void prepare_child(void) {
@@ -66,12 +76,12 @@ gt_status gt_bench_process_start(struct gt_bench_process *out, gt_bench_job *job
 
 enum gt_bench_event gt_bench_process_receive(struct gt_bench_frame *f,
                                              const struct gt_bench_process *c,
-                                             bool (*stopped)(void)) {
+                                             bool (*is_over)(void *user), void *user) {
     enum { PATIENCE_MS = 200 };
     size_t got = 0;
     while (got < sizeof *f) {
         struct pollfd wait = {.fd = c->from, .events = POLLIN};
-        if (stopped != NULL && stopped())
+        if (is_over(user))
             return GT_STOPPED;
         if (gt_seconds() > c->deadline)
             return GT_TIMED_OUT;

@@ -20,6 +20,9 @@ struct gt_bench_process {
 
 enum gt_bench_event { GT_GOT_FRAME, GT_CHILD_ENDED, GT_TIMED_OUT, GT_STOPPED };
 
+/* Seconds that a rival may take at line `i` before it is another side's turn: to compile
+ * its kernels, mostly. They follow the time for the rounds. */
+double gt_bench_rival_seconds(const struct gt_bench_task *t, size_t i);
 /* Seconds that the child may take for line `i` of its task, longer than the limits of its
  * launches. */
 double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i);
@@ -28,11 +31,11 @@ double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i);
  * device and for the task's first line. */
 gt_status gt_bench_process_start(struct gt_bench_process *out, gt_bench_job *job,
                                  struct gt_bench_task *t, struct gt_err *err);
-/* Waits for a whole frame, the end of the child, the deadline, or until `stopped` (may be
- * NULL) is true. */
+/* Waits for a whole frame, the end of the child, the deadline, or until `is_over` is true,
+ * which is called a few times a second. */
 enum gt_bench_event gt_bench_process_receive(struct gt_bench_frame *f,
                                              const struct gt_bench_process *c,
-                                             bool (*stopped)(void));
+                                             bool (*is_over)(void *user), void *user);
 /* Kills the child unless its last event was its own end, and waits for it. */
 void gt_bench_process_end(struct gt_bench_process *c, enum gt_bench_event last);
 

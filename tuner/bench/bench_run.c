@@ -15,11 +15,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* A side's stay: from the moment when it was seen to begin. */
+struct stay {
+    unsigned entrance;
+    double since; /* gt_seconds */
+    bool said;    /* that it takes long */
+};
+
 struct run {
     const struct gt_bench_listener *on;
     struct gt_bench_task task; /* the next child's */
     struct gt_bench_blame blame;
     struct gt_bench_process child;
+    struct stay stay;
+    bool late_rival; /* the child was ended because a rival took too long */
     bool rivals_reported, refused;
     bool restart_line; /* it failed and is begun again with fewer rivals */
     size_t at;         /* the next line to report */
@@ -43,7 +52,8 @@ static bool has_failed(const struct gt_bench_line *line, const char *text) {
 
 static void begin_line_again(struct run *r, const struct gt_bench_line *line,
                              gt_outcome outcome, const char *text) {
-    gt_bench_blame_rivals(&r->blame, atomic_load(r->task.active), line, outcome, text);
+    gt_bench_blame_rivals(&r->blame, atomic_load(&r->task.active->who), line, outcome,
+                          text);
     r->restart_line = true;
 }
 
@@ -119,6 +129,39 @@ static gt_status handle_frame(struct run *r, struct gt_bench_frame *f, struct gt
     }
 }
 
+/* ---- a rival that takes long ---- */
+
+static void begin_stay(struct stay *s, unsigned entrance) {
+    *s = (struct stay){.entrance = entrance, .since = gt_seconds()};
+}
+
+/* Says that a rival takes long, and ends the child when it takes too long. */
+static void watch_rival(struct run *r) {
+    enum { PATIENCE_S = 3 };
+    const int who = atomic_load(&r->task.active->who);
+    const unsigned entrance = atomic_load(&r->task.active->entrances);
+    const double now = gt_seconds();
+    if (entrance != r->stay.entrance)
+        begin_stay(&r->stay, entrance);
+    if (who < 0 || who >= GT_RIVALS || !r->rivals_reported)
+        return;
+    const double limit_s = gt_bench_rival_seconds(&r->task, r->at);
+    if (!r->stay.said && now > r->stay.since + PATIENCE_S) {
+        r->stay.said = true;
+        if (r->on->waiting)
+            r->on->waiting(r->on->user, r->at, gt_rivals[who], limit_s);
+    }
+    r->late_rival = now > r->stay.since + limit_s;
+    if (r->late_rival)
+        r->child.deadline = 0;
+}
+
+static bool look(void *user) {
+    struct run *r = user;
+    watch_rival(r);
+    return r->on->stopped && r->on->stopped();
+}
+
 /* ---- one child ---- */
 
 /* The child ended too early. If rivals were present, some are left out; otherwise the line
@@ -127,7 +170,10 @@ static gt_status handle_loss(struct run *r, bool late, struct gt_err *err) {
     static const struct gt_bench_line nothing = {.best = -1};
     const gt_outcome outcome = late ? GT_TIMEOUT : GT_CRASHED;
     char text[160];
-    if (late)
+    if (late && r->late_rival)
+        snprintf(text, sizeof text, "not ready after %.0f s; --timeout gives it more",
+                 gt_bench_rival_seconds(&r->task, r->at));
+    else if (late)
         snprintf(text, sizeof text, "not done after %.0f s",
                  gt_bench_line_seconds(&r->task, r->at));
     else
@@ -148,7 +194,9 @@ static gt_status start_child(struct run *r, struct gt_err *err) {
     r->task.first = r->at;
     r->task.only_one = gt_bench_blame_any_skips(&r->blame);
     r->task.rivals = gt_bench_blame_present(&r->blame);
-    atomic_store(r->task.active, -1); /* before there is a child that sets it */
+    r->late_rival = false;
+    begin_stay(&r->stay, atomic_load(&r->task.active->entrances));
+    atomic_store(&r->task.active->who, -1); /* before there is a child that sets it */
     return gt_bench_process_start(&r->child, gt_bench_child_compare, &r->task, err);
 }
 
@@ -161,7 +209,7 @@ static gt_status listen_to_child(enum gt_bench_event *last, struct run *r,
     *last = GT_GOT_FRAME;
     while (status == GEMMTUNE_OK && !r->restart_line && !r->refused &&
            *last == GT_GOT_FRAME && r->at < r->task.sweep->count) {
-        *last = gt_bench_process_receive(&f, &r->child, r->on->stopped);
+        *last = gt_bench_process_receive(&f, &r->child, look, r);
         if (*last == GT_GOT_FRAME)
             status = handle_frame(r, &f, err);
     }
@@ -188,19 +236,20 @@ static gt_status run_child(struct run *r, struct gt_err *err) {
 
 /* ---- the run ---- */
 
-/* Makes a number that a child may write and that outlives the child. */
-static gt_status share(atomic_int **out, struct gt_err *err) {
+/* Makes numbers that a child may write and that outlive the child. */
+static gt_status share(struct gt_bench_active **out, struct gt_err *err) {
     const int how = MAP_SHARED | MAP_ANONYMOUS;
     /* cppcheck-suppress invalidFunctionArg ; -1 is no file */
     void *page = mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, how, -1, 0);
     *out = page == MAP_FAILED ? NULL : page;
     if (!*out)
         return gt_fail(err, GEMMTUNE_ENOMEM, "cannot share memory: %s", strerror(errno));
-    atomic_init(*out, -1);
+    atomic_init(&(*out)->who, -1);
+    atomic_init(&(*out)->entrances, 0);
     return GEMMTUNE_OK;
 }
 
-static void unshare(atomic_int *shared) {
+static void unshare(struct gt_bench_active *shared) {
     if (shared)
         (void)munmap(shared, sizeof *shared);
 }

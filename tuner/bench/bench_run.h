@@ -21,6 +21,9 @@ struct gt_bench_listener {
      * else it and `outcome` give the reason. */
     void (*line)(void *user, size_t index, const struct gt_bench_line *line,
                  gt_outcome outcome, const char *text);
+    /* Called once when a rival has been busy for some seconds without another side's turn:
+     * it compiles its kernels, mostly. `limit_s` is when it is left out. May be NULL. */
+    void (*waiting)(void *user, size_t index, const struct gt_rival *rival, double limit_s);
     /* Called a few times a second: true ends the run. May be NULL. */
     bool (*stopped)(void);
 };

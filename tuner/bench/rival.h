@@ -27,6 +27,9 @@ struct gt_rival {
     const char *about; /* the meaning, in one clause */
     bool by_name_only; /* takes part only when it is named */
     bool rounds_sum;   /* as in gt_product */
+    /* The CPU's BLAS: `enqueue` only serves checks. Its times are those that a program on
+     * the host sees (cpu_time.h). */
+    bool on_host;
     /* Its threads keep spinning for this long after a sample, on cores that the next side
      * needs. The bench waits meanwhile. 0 for GPUs. */
     int rest_ms;

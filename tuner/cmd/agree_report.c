@@ -102,13 +102,16 @@ static double run_over_stored(const struct run *r) {
       "values of its family's parameters")                                                 \
     X("median_ns", "stored", NS, 0, r->stored->median_ns,                                  \
       "median time that the run stored")                                                   \
-    X("low_ns", NULL, COUNT, 0, r->stored->low_ns, "lower end of its 95 % interval")       \
-    X("high_ns", NULL, COUNT, 0, r->stored->high_ns, "upper end of the interval")          \
+    X("low_ns", NULL, COUNT, 0, gt_interval_low(r->stored),                                \
+      "lower end of its 95 % interval")                                                    \
+    X("high_ns", NULL, COUNT, 0, gt_interval_high(r->stored), "upper end of the interval") \
     X("samples", NULL, COUNT, 0, r->stored->samples, "its samples")                        \
     X("again_median_ns", "again", NS, 0, r->again->median_ns,                              \
       "median time, measured again beside the other runs' winners")                        \
-    X("again_low_ns", NULL, COUNT, 0, r->again->low_ns, "lower end of its 95 % interval")  \
-    X("again_high_ns", NULL, COUNT, 0, r->again->high_ns, "upper end of the interval")     \
+    X("again_low_ns", NULL, COUNT, 0, gt_interval_low(r->again),                           \
+      "lower end of its 95 % interval")                                                    \
+    X("again_high_ns", NULL, COUNT, 0, gt_interval_high(r->again),                         \
+      "upper end of the interval")                                                         \
     X("again_samples", NULL, COUNT, 0, r->again->samples, "its samples")                   \
     X("found_again", "found again", BOOL, 2, of_both(r, r->run->found_again),              \
       "whether the new median lies in the stored interval")                                \

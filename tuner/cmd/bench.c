@@ -37,7 +37,9 @@ static const struct gt_option options[] = {
      "device time of a side in its turn; its second half counts (default: one sample)", 0,
      0},
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct values, timeout), "TIME",
-     "limit for a line, after which it counts as hung (default: by its size)", 0, 0},
+     "limit for a line and for a rival's preparation, after which it counts as hung "
+     "(default: by its size; for a rival 20 times the budget more)",
+     0, 0},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_SPREAD(struct values),
@@ -63,12 +65,13 @@ static bool is_stopped(void) {
 /* Prints the vendors' libraries and the noise floor, before the first line of the table. */
 static void say_begin(size_t count, const struct values *v) {
     struct gt_progress progress;
-    char text[160];
+    char text[224];
     gt_progress_init(&progress, count, v->quiet);
-    (void)snprintf(text, sizeof text,
-                   "opening libraries; then %zu problem%s, up to %.3g s each, and the "
-                   "noise floor ahead of each",
-                   count, gt_text_plural((int64_t)count), v->budget);
+    (void)snprintf(
+        text, sizeof text,
+        "opening libraries; then %zu problem%s, up to %.3g s of rounds each, and "
+        "the noise floor ahead of each; rivals may have to compile first",
+        count, gt_text_plural((int64_t)count), v->budget);
     gt_progress_line(&progress, text);
 }
 
@@ -84,6 +87,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                          .rivals = gt_bench_hear_rivals,
                                          .floor = gt_bench_hear_floor,
                                          .line = gt_bench_hear_line,
+                                         .waiting = v->quiet ? NULL : gt_bench_hear_waiting,
                                          .stopped = is_stopped};
     say_begin(sweep->count, v);
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);

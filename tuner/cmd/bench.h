@@ -51,6 +51,8 @@ bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
 void gt_bench_hear_floor(void *report, size_t row, double floor);
 void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text);
+void gt_bench_hear_waiting(void *report, size_t index, const struct gt_rival *rival,
+                           double limit_s);
 extern const struct gt_form gt_bench_sum_form;
 /* Prints the sums. Returns the exit code. */
 int gt_bench_end(struct gt_bench_report *r);

@@ -137,6 +137,13 @@ void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *li
     (void)fflush(stdout);
 }
 
+void gt_bench_hear_waiting(void *user, size_t index, const struct gt_rival *rival,
+                           double limit_s) {
+    const struct gt_bench_report *r = user;
+    gt_talk("%s: %s is compiling or setting up; it has %.0f s", r->sweep->item[index].name,
+            rival->name, limit_s);
+}
+
 /* ---- the end ---- */
 
 /* Lines that are summed up together. */

@@ -2,15 +2,19 @@
 /* evaluate_report.c - the two tables of `gemmtune evaluate`. */
 #include "tuner/cmd/evaluate_report.h"
 
+#include "tuner/base/choose.h"
 #include "tuner/base/talk.h"
 #include "tuner/base/wrap.h"
-
 #include "tuner/bench/bench_stats.h"
 
 #include <math.h>
 
+static double rounded(double percent) {
+    return round(10 * percent) / 10;
+}
+
 static double percent(double part) {
-    return round(1e3 * part) / 10;
+    return rounded(100 * part);
 }
 
 /* ---- a line a problem and rule ---- */
@@ -42,8 +46,9 @@ static bool expects(enum gt_rule_kind rule) {
 }
 
 static double expected(const struct answer *r) {
-    return r->answer->found && expects(r->rule) ? percent(r->answer->choice.expected_loss)
-                                                : (double)NAN;
+    return r->answer->found && expects(r->rule)
+               ? rounded(gt_expected_percent(&r->answer->choice))
+               : (double)NAN;
 }
 
 static const char *why(const struct answer *r) {
@@ -58,7 +63,7 @@ static const char *why(const struct answer *r) {
       if_known(r, percent(r->answer->ns / r->answer->best_ns - 1)),                        \
       "how much slower the rule's kernel is than the problem's own winner")                \
     X("expected_loss_percent", "expected %", COUNT, 1, expected(r),                        \
-      "the loss that a lookup expected")                                                   \
+      "the loss that a lookup expected; empty when nothing was known")                     \
     X("family", "family", TEXT, 1, family_of(r), "family of the rule's kernel")            \
     X("point", NULL, TEXT, 0, gt_cell_filled(r->point), "values of its parameters")        \
     X("ns", NULL, COUNT, 0, if_known(r, r->answer->ns), "its time")                        \
@@ -98,7 +103,8 @@ static double of_losses(const struct rule *r, double part) {
 }
 
 static double expected_of(const struct rule *r) {
-    return expects(r->rule) ? of_losses(r, r->loss.expected) : (double)NAN;
+    return expects(r->rule) && r->loss.expecting > 0 ? percent(r->loss.expected)
+                                                     : (double)NAN;
 }
 
 #define RULES(X)                                                                           \
@@ -109,7 +115,7 @@ static double expected_of(const struct rule *r) {
     X("geomean_loss_percent", "mean loss %", COUNT, 0, of_losses(r, r->loss.mean),         \
       "geometric mean of the losses")                                                      \
     X("expected_loss_percent", "expected %", COUNT, 1, expected_of(r),                     \
-      "geometric mean of the losses that lookups expected")                                \
+      "geometric mean of the losses that lookups expected, where they expected any")       \
     X("loss_percent_95", "95 %", COUNT, 0, of_losses(r, r->loss.most),                     \
       "the 95th percentile of the losses")                                                 \
     X("worst_loss_percent", "worst %", COUNT, 0, of_losses(r, r->loss.worst),              \

@@ -226,6 +226,9 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
         status = print_volumes(l, done, &l[sweep->count], &v->format, &err);
     else if (status == GEMMTUNE_OK)
         status = print_rungs(l, done, &t->device, &v->format, &err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < done; i++)
+        if (l[i].remark[0] != '\0')
+            gt_talk("%s: %s", l[i].name, l[i].remark);
     gt_session_end_run(t, status);
     free(l);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err)

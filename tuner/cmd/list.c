@@ -47,6 +47,8 @@ struct winner {
     X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
     X("low_ns", "low", NS, 3, r->row->low_ns, "lower end of the median's 95 % interval")   \
     X("high_ns", "high", NS, 3, r->row->high_ns, "upper end of the interval")              \
+    X("samples", "samples", COUNT, 4, r->row->samples,                                     \
+      "samples of the time; a single one has no interval, and is taken again by tune")     \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
     X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \

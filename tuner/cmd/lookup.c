@@ -48,7 +48,7 @@ static void print_json(const struct answer *a) {
     (void)fputs(known != NULL ? gt_show_count(buf, known->median_ns) : "null", stdout);
     gt_json_number(&first, "workspace_bytes",
                    (double)a->choice->fit.passes.workspace_bytes);
-    gt_json_number(&first, "expected_loss_percent", 100 * a->choice->expected_loss);
+    gt_json_number(&first, "expected_loss_percent", gt_expected_percent(a->choice));
     gt_json_text(&first, "why", a->choice->why);
     (void)fputs("}\n", stdout);
 }
@@ -67,10 +67,7 @@ static void print_people(const struct answer *a) {
     gt_wrap_print(stdout, 9, "needs    %lld byte%s of workspace",
                   (long long)a->choice->fit.passes.workspace_bytes,
                   gt_text_plural(a->choice->fit.passes.workspace_bytes));
-    gt_wrap_print(stdout, 9, "loss     %s expected%s", gt_expected_loss(buf, a->choice),
-                  a->choice->forecast_ns <= 0 && a->choice->known == NULL
-                      ? ": nothing is known"
-                      : "");
+    gt_wrap_print(stdout, 9, "loss     %s", gt_expected_loss(buf, a->choice));
     gt_wrap_print(stdout, 9, "why      %s", a->choice->why);
 }
 

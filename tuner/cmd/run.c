@@ -8,7 +8,7 @@
 #include "tuner/base/talk.h"
 #include "tuner/base/wrap.h"
 #include "tuner/cmd/common.h"
-#include "tuner/lab/reference.h"
+#include "tuner/lab/cpu_time.h"
 #include "tuner/cmd/session.h"
 
 #include <math.h>
@@ -82,8 +82,7 @@ static void print_people(const struct answer *a) {
                   a->chosen.choice.why);
     gt_wrap_print(stdout, 11, "kernel     %s \"%s\"", a->candidate[0].family,
                   a->candidate[0].point);
-    gt_wrap_print(stdout, 11, "loss       %s expected",
-                  gt_expected_loss(loss, &a->chosen.choice));
+    gt_wrap_print(stdout, 11, "loss       %s", gt_expected_loss(loss, &a->chosen.choice));
     gt_wrap_print(stdout, 11, "needs      %lld byte%s of workspace",
                   (long long)a->chosen.choice.fit.passes.workspace_bytes,
                   gt_text_plural(a->chosen.choice.fit.passes.workspace_bytes));
@@ -115,7 +114,7 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_text(&first, "device", device);
     gt_json_text(&first, "match", gt_match_word(a->chosen.choice.match));
     gt_json_text(&first, "why", a->chosen.choice.why);
-    gt_json_number(&first, "expected_loss_percent", 100 * a->chosen.choice.expected_loss);
+    gt_json_number(&first, "expected_loss_percent", gt_expected_percent(&a->chosen.choice));
     gt_json_text(&first, "family", a->candidate[0].family);
     gt_json_text(&first, "point", a->candidate[0].point);
     gt_json_number(&first, "workspace_bytes",
@@ -127,8 +126,9 @@ static void print_json(const struct answer *a, const char *device) {
     gt_json_number(&first, "error_mean",
                    tuned->has_error ? tuned->error_mean : (double)NAN);
     gt_json_number(&first, "median_ns", tuned->time.median_ns);
-    gt_json_number(&first, "low_ns", tuned->time.low_ns);
-    gt_json_number(&first, "high_ns", tuned->time.high_ns);
+    gt_json_number(&first, "low_ns", gt_interval_low(&tuned->time));
+    gt_json_number(&first, "high_ns", gt_interval_high(&tuned->time));
+    gt_json_number(&first, "samples", tuned->time.samples);
     gt_json_number(&first, "gflops", gt_problem_flops(&a->p) / tuned->time.median_ns);
     json_time(&first, "baseline_ns", baseline_ns(a));
     json_time(&first, "cpu_blas_ns", a->cpu_ns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show.c - `gemmtune show PROBLEM`: lists every point tried on one problem, the best first,
- * then the failures with the command that tries each again.
+ * show.c - `gemmtune show PROBLEM`: lists every point tried on one problem, the winner
+ * first and the others by their times, then the failures with the command that tries each
+ * again. The finals decided the winner, so their times count before those of trials.
  */
 #include "tuner/cmd/common.h"
 
@@ -51,14 +52,20 @@ static bool is_correct(const struct gt_view_row *r) {
     return group_of(r) == (int)GT_CORRECT;
 }
 
+static bool is_winner(const struct gt_view_row *r) {
+    return r->rank == 0;
+}
+
 /* A trial without a time counts as slow. */
 static double time_of(const struct gt_view_row *r) {
-    return r->median_ns > 0 ? r->median_ns : 1e300;
+    return r->final_ns > 0 ? r->final_ns : r->median_ns > 0 ? r->median_ns : 1e300;
 }
 
 static int best_first(const void *a, const void *b) {
     const struct gt_view_row *x = a, *y = b;
     int order = (group_of(x) > group_of(y)) - (group_of(x) < group_of(y));
+    if (order == 0)
+        order = is_winner(y) - is_winner(x);
     if (order == 0)
         order = (time_of(x) > time_of(y)) - (time_of(x) < time_of(y));
     if (order == 0)
@@ -115,15 +122,24 @@ static double counted(int value) {
 }
 
 #define TRIALS(X)                                                                          \
-    X(NULL, "#", COUNT, 0, r->number, "rank, the fastest first")                           \
+    X(NULL, "#", COUNT, 0, r->number,                                                      \
+      "rank: the winner, then by the times of the finals or of trials")                    \
     X("device", "device", KEY, 0, r->trial->device, "key of the device")                   \
     X("family", "family", TEXT, 0, r->trial->family, "kernel family")                      \
     X("point", "point", POINT, 1, r->trial->point, "values of the family's parameters")    \
     X("outcome", NULL, TEXT, 0, word_of(r->trial), "outcome of the trial")                 \
-    X("median_ns", "median", NS, 0, r->trial->median_ns, "median time of a product")       \
+    X(NULL, "record", TEXT, 0, is_winner(r->trial) ? "winner" : NULL,                      \
+      "winner: it is the problem's record, as in list")                                    \
+    X("winner", NULL, BOOL, 0, is_winner(r->trial), "whether it is the problem's record")  \
+    X("final_ns", "in finals", NS, 0, gt_cell_known(r->trial->final_ns),                   \
+      "median time in the finals, in turns with the other finalists")                      \
+    X("median_ns", "median", NS, 0, r->trial->median_ns,                                   \
+      "median time of a product in its trial")                                             \
     X("low_ns", "low", NS, 4, r->trial->low_ns, "lower end of the median's 95 % interval") \
     X("high_ns", "high", NS, 4, r->trial->high_ns, "upper end of the interval")            \
-    X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate at the median")  \
+    X("samples", "samples", COUNT, 5, r->trial->samples,                                   \
+      "samples of the trial; a single one has no interval")                                \
+    X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate in the trial")   \
     X("registers", "regs", COUNT, 2, counted(r->trial->registers), "registers a thread")   \
     X("spill_bytes", "spill", COUNT, 3, counted(r->trial->spill_bytes),                    \
       "bytes of a thread's registers that are in memory")                                  \
@@ -186,6 +202,23 @@ static void print_failures(const struct gt_view *v, struct given *g) {
 
 /* ---- the command ---- */
 
+/* The winner is the one of `list`, which puts stale records last. */
+static gt_status join_records(struct gt_view *v, struct gt_db *db, const char *key,
+                              const char *problem, struct gt_err *err) {
+    struct gt_view records = {0};
+    struct gt_families *families = NULL;
+    gt_status status = gt_families_create(&families, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_view_records(&records, db, key, problem, err);
+    if (status == GEMMTUNE_OK) {
+        gt_view_rank(&records, 0, families);
+        gt_view_join(v, &records);
+    }
+    gt_view_clear(&records);
+    gt_families_destroy(families);
+    return status;
+}
+
 static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
                       const char *problem, struct gt_err *err) {
     size_t index = 0;
@@ -198,6 +231,8 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
     status = gt_view_trials(v, db, key, problem, err);
     if (status == GEMMTUNE_OK && v->row_count == 0) /* imported results have only records */
         status = gt_view_records(v, db, key, problem, err);
+    if (status == GEMMTUNE_OK)
+        status = join_records(v, db, key, problem, err);
     if (v->row_count > 0)
         qsort(v->row, v->row_count, sizeof *v->row, best_first);
     return status;
@@ -240,7 +275,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_show = {
     .name = "show",
     .operands = "PROBLEM",
-    .about = "Show every trial of a problem, best first, then failures by outcome.",
+    .about = "Show every trial of a problem, the winner first, then failures by outcome.",
     .options = options,
     .tables = (const struct gt_form *const[]){&trials, NULL},
     .run = run,

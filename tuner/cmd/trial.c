@@ -47,20 +47,28 @@ static bool was_built(const struct gt_result *r) {
     return r->outcome != GT_CONSTRAINTS && r->outcome != GT_COMPILE;
 }
 
+/* A single sample has no interval. */
+static void print_time(const struct gt_measurement *m, double flops) {
+    char a[GT_CELL_MAX], b[GT_CELL_MAX], c[GT_CELL_MAX];
+    const char *const es = m->launches == 1 ? "" : "es";
+    if (m->samples > 1)
+        gt_wrap_print(stdout, 11, "median     %s (%s .. %s), %d samples of %d launch%s",
+                      gt_show_ns(a, m->median_ns), gt_show_ns(b, m->low_ns),
+                      gt_show_ns(c, m->high_ns), m->samples, m->launches, es);
+    else
+        gt_wrap_print(stdout, 11, "time       %s, one sample of %d launch%s",
+                      gt_show_ns(a, m->median_ns), m->launches, es);
+    printf("rate       %s GFLOP/s\n", gt_show_rate(a, flops, m->median_ns));
+}
+
 static void print(const char *problem, const struct gt_candidate *c,
                   const struct gt_result *r, double flops) {
-    char a[GT_CELL_MAX], b[GT_CELL_MAX], d[GT_CELL_MAX], e[GT_CELL_MAX];
+    char a[GT_CELL_MAX];
     gt_wrap_print(stdout, 4, "%s %s \"%s\"", problem, c->family, c->point);
     gt_wrap_print(stdout, 11, "outcome    %s%s%s", gt_outcome_word(r->outcome),
                   r->error[0] ? ": " : "", r->error);
-    if (r->time.samples > 0) {
-        gt_wrap_print(stdout, 11, "median     %s (%s .. %s), %d sample%s of %d launch%s",
-                      gt_show_ns(a, r->time.median_ns), gt_show_ns(b, r->time.low_ns),
-                      gt_show_ns(d, r->time.high_ns), r->time.samples,
-                      gt_text_plural(r->time.samples), r->time.launches,
-                      r->time.launches == 1 ? "" : "es");
-        printf("rate       %s GFLOP/s\n", gt_show_rate(e, flops, r->time.median_ns));
-    }
+    if (r->time.samples > 0)
+        print_time(&r->time, flops);
     if (r->time.dropped + r->time.unsettled > 0)
         gt_wrap_print(
             stdout, 11,
@@ -99,10 +107,9 @@ static double if_built(const struct answer *a, int value) {
     X("error", NULL, TEXT, 0, gt_cell_filled(r->r->error), "the reason for a failure")     \
     X("median_ns", NULL, NS, 0, if_timed(r, r->r->time.median_ns),                         \
       "median time of a product")                                                          \
-    X("low_ns", NULL, NS, 0, if_timed(r, r->r->time.low_ns),                               \
-      "lower end of the median's 95 % interval")                                           \
-    X("high_ns", NULL, NS, 0, if_timed(r, r->r->time.high_ns),                             \
-      "upper end of the interval")                                                         \
+    X("low_ns", NULL, NS, 0, gt_interval_low(&r->r->time),                                 \
+      "lower end of the median's 95 % interval; one sample has none")                      \
+    X("high_ns", NULL, NS, 0, gt_interval_high(&r->r->time), "upper end of the interval")  \
     X("samples", NULL, COUNT, 0, r->r->time.samples, "timed samples")                      \
     X("launches", NULL, COUNT, 0, r->r->time.launches, "launches in a sample")             \
     X("dropped", NULL, COUNT, 0, r->r->time.dropped, "samples under a throttled clock")    \

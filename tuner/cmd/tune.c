@@ -179,13 +179,17 @@ static int sort_drawn(struct gt_doubts *out, struct gt_sweep *drawn,
 }
 
 static void say_drawn(size_t count, const struct gt_doubts *d) {
-    const char *s = gt_text_plural((int64_t)count);
-    if (d->served == 0)
-        gt_talk_line("%zu problem%s drawn, for which a lookup has no kernel", count, s);
-    else
-        gt_talk_line(
-            "%zu problem%s drawn, on which a lookup expects to lose %.3g to %.3g %%", count,
-            s, 100 * d->most, 100 * d->least);
+    char losses[96] = "", unknown[96] = "";
+    if (d->unknown > 0)
+        (void)snprintf(unknown, sizeof unknown,
+                       "; of %zu a lookup does not know what it loses", d->unknown);
+    if (d->served > d->unknown)
+        (void)snprintf(losses, sizeof losses, "; on %s it expects to lose %.3g to %.3g %%",
+                       d->unknown > 0 ? "the others" : "these", 100 * d->most,
+                       100 * d->least);
+    gt_talk_line("%zu problem%s drawn%s%s%s", count, gt_text_plural((int64_t)count),
+                 d->served == 0 ? ", for which a lookup has no kernel" : "", unknown,
+                 losses);
 }
 
 static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {

@@ -64,9 +64,9 @@ static double share(double seconds, const struct gt_tune_result *r) {
       "values of its family's parameters")                                                 \
     X("median_ns", "median", NS, 0, r->result->winner[0].time.median_ns,                   \
       "its median time of a product")                                                      \
-    X("low_ns", "low", NS, 6, r->result->winner[0].time.low_ns,                            \
+    X("low_ns", "low", NS, 6, gt_interval_low(&r->result->winner[0].time),                 \
       "lower end of the median's 95 % interval")                                           \
-    X("high_ns", "high", NS, 6, r->result->winner[0].time.high_ns,                         \
+    X("high_ns", "high", NS, 6, gt_interval_high(&r->result->winner[0].time),              \
       "upper end of the interval")                                                         \
     X("gflops", "GFLOP/s", RATE, 0,                                                        \
       gt_problem_flops(&r->item->problem) / r->result->winner[0].time.median_ns,           \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lab_internal.h - declarations that lab.c, case_list.c, suite.c, sets.c, measure.c and
- * stopwatch.c share. */
+/* lab_internal.h - declarations that lab.c, case_list.c, suite.c, sets.c, measure.c,
+ * stopwatch.c and cpu_time.c share. */
 #ifndef GT_TUNER_LAB_LAB_INTERNAL_H
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 
@@ -55,6 +55,17 @@ struct gt_lab {
  * then GT_LAB_OWNS of a batch's own shape. False when the problem has no such case. */
 bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
                     uint64_t seed);
+
+/* A last-level cache where nothing says its size. */
+#define GT_CACHE_USUAL (INT64_C(32) << 20)
+/* The number of sets that exceed three times a cache. It is a power of two, as the number
+ * of launches in a sample is, so that samples go round the ring evenly. */
+int gt_set_count(const gemmtune_problem *p, int64_t cache_bytes);
+/* Bytes from one set's operand to the next set's. */
+void gt_set_strides(int64_t out[3], const gemmtune_problem *p);
+/* The beta of timed products: half of C, so that C stays bounded however often it is added
+ * to. i32 has no half. */
+double gt_timed_beta(const gemmtune_problem *p);
 
 gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                          struct gt_err *err);

@@ -9,15 +9,19 @@
 
 const struct gt_time_budget gt_screen_budget = {
     .sample_ns = 2e5, .rule = {.total_ns = 3e7, .narrow = 0.01, .samples_max = 20}};
-const struct gt_time_budget gt_final_budget = {
-    .sample_ns = 1e6,
-    .load_ns = 3e8,
-    .rule = {.total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX}};
-const struct gt_time_budget gt_compare_budget = {
-    .sample_ns = 1e6,
-    .load_ns = 3e8,
-    .rule = {
-        .total_ns = 6e7, .narrow = 0.005, .samples_max = GT_SAMPLES_MAX, .all_stay = true}};
+const struct gt_time_budget gt_final_budget = {.sample_ns = 1e6,
+                                               .load_ns = 3e8,
+                                               .rule = {.total_ns = 6e7,
+                                                        .narrow = 0.005,
+                                                        .samples_max = GT_SAMPLES_MAX,
+                                                        .samples_least = 2}};
+const struct gt_time_budget gt_compare_budget = {.sample_ns = 1e6,
+                                                 .load_ns = 3e8,
+                                                 .rule = {.total_ns = 6e7,
+                                                          .narrow = 0.005,
+                                                          .samples_max = GT_SAMPLES_MAX,
+                                                          .samples_least = 2,
+                                                          .all_stay = true}};
 
 /* ---- kernels under the clock ---- */
 

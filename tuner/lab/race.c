@@ -9,9 +9,13 @@
 
 enum {
     SHORT_MAX = 12, /* doublings of a sample before a racer is given up */
-    ENOUGH = 6,     /* from this many samples on, an interval needs no distribution */
-    LEAST = 3       /* samples of a racer that takes all the time there is */
+    ENOUGH = GT_SAMPLES_ENOUGH,
+    LEAST = 3, /* samples of a racer that takes all the time there is */
+    FAR = 4    /* shares of the time after which a racer need not have so many */
 };
+
+/* A racer that takes this much longer than the leader is not about as fast. */
+static const double near_leader = 1.5;
 
 /* ---- limits ---- */
 
@@ -54,11 +58,27 @@ static bool is_narrow(const struct gt_measurement *m, double narrow) {
     return m->samples >= ENOUGH && m->high_ns - m->low_ns <= narrow * m->median_ns;
 }
 
+bool gt_race_proven(const struct gt_measurement *slower,
+                    const struct gt_measurement *faster) {
+    struct gt_measurement ratio;
+    gt_ratio_of(&ratio, slower, faster);
+    return slower->beaten || lower_limit_of_ratio(&ratio) > 1 + GT_TIE_MARGIN;
+}
+
+/* Whether it was as fast in one of the common rounds. */
+static bool was_as_fast(const struct gt_measurement *ratio) {
+    bool was = false;
+    for (int i = 0; !was && i < ratio->samples; i++)
+        was = (double)ratio->sample_ns[i] <= 1 + GT_TIE_MARGIN;
+    return was;
+}
+
 bool gt_race_tied(const struct gt_measurement *slower,
                   const struct gt_measurement *faster) {
     struct gt_measurement ratio;
     gt_ratio_of(&ratio, slower, faster);
-    return !slower->beaten && lower_limit_of_ratio(&ratio) <= 1 + GT_TIE_MARGIN;
+    return !gt_race_proven(slower, faster) &&
+           (ratio.samples >= ENOUGH || was_as_fast(&ratio));
 }
 
 int gt_race_winner(const struct gt_measurement *const time[], int n) {
@@ -70,7 +90,7 @@ int gt_race_winner(const struct gt_measurement *const time[], int n) {
               time[i]->median_ns < time[best]->median_ns)))
             best = i;
     for (int i = 0; i < n; i++)
-        if (!time[i]->beaten && !gt_race_tied(time[best], time[i]))
+        if (!time[i]->beaten && gt_race_proven(time[best], time[i]))
             best = i;
     return best;
 }
@@ -145,7 +165,7 @@ static int unsettled(const struct gt_racer *r) {
 static int unsettled_rounds(const struct gt_race *r) {
     int most = 0;
     for (int i = 0; i < r->count; i++) {
-        const int own = r->racer[i].left ? 0 : unsettled(&r->racer[i]);
+        const int own = r->racer[i].beaten ? 0 : unsettled(&r->racer[i]);
         most = own > most ? own : most;
     }
     return most;
@@ -198,7 +218,8 @@ static void start_again(struct gt_race *r, const struct gt_sample *sample) {
         if (racer->left)
             continue;
         racer->time.samples = 0;
-        racer->left = r->short_rounds > SHORT_MAX && gt_sample_is_short(&sample[i]);
+        racer->left = racer->beaten =
+            r->short_rounds > SHORT_MAX && gt_sample_is_short(&sample[i]);
         anyone = anyone || !racer->left;
     }
     r->over = !anyone;
@@ -207,6 +228,7 @@ static void start_again(struct gt_race *r, const struct gt_sample *sample) {
 static void keep(struct gt_racer *racer, const struct gt_sample *s) {
     struct gt_measurement *m = &racer->time;
     m->launches = s->launches;
+    racer->spent_ns += s->ns * s->launches;
     racer->clock_mhz[m->samples] = s->clock_mhz;
     m->sample_ns[m->samples++] = (float)s->ns;
 }
@@ -214,7 +236,8 @@ static void keep(struct gt_racer *racer, const struct gt_sample *s) {
 static int leader_of(const struct gt_race *r, const struct gt_measurement *now) {
     int best = -1;
     for (int i = 0; i < r->count; i++)
-        if (!r->racer[i].left && (best < 0 || now[i].median_ns < now[best].median_ns))
+        if (!r->racer[i].beaten && now[i].samples > 0 &&
+            (best < 0 || now[i].median_ns < now[best].median_ns))
             best = i;
     return best;
 }
@@ -225,7 +248,7 @@ static bool is_beaten(const struct gt_race *r, const struct gt_measurement *own,
                       const struct gt_measurement *leader) {
     if (r->rule.all_stay)
         return false;
-    return !gt_race_tied(own, leader) ||
+    return gt_race_proven(own, leader) ||
            (r->rule.rival_ns > 0 &&
             gt_lower_limit(own) * gt_clock_share(own, r->rule.top_mhz) > r->rule.rival_ns);
 }
@@ -238,11 +261,36 @@ static bool is_decided(const struct gt_race *r, const struct gt_measurement *own
     return is_narrow(own, r->rule.narrow) && is_narrow(&ratio, r->rule.narrow);
 }
 
-/* A racer that takes all the time with a few samples gets LEAST of them, or fewer when even
- * these are far too long. */
-static bool time_is_up(const struct gt_race *r, int samples) {
-    const double total = r->rule.total_ns * r->count;
-    return r->spent_ns > total && (samples >= LEAST || r->spent_ns > 4 * total);
+/* Whether a racer has had its time. One that takes all of it with a few samples gets LEAST
+ * of them, or fewer when even these are far too long. */
+static bool has_had_its_time(const struct gt_race *r, const struct gt_racer *racer,
+                             bool is_near) {
+    const double share = r->rule.total_ns;
+    const int samples = racer->time.samples, least = is_near ? r->rule.samples_least : 1;
+    return racer->spent_ns > share &&
+           (samples >= LEAST || (samples >= least && racer->spent_ns > FAR * share));
+}
+
+/* Lets those leave that need no more samples. Nobody stays when all that do are decided.
+ * The time that some do not use goes to those that stay; when it is over, each may still
+ * have its own share, however long the others' samples were. */
+static void dismiss(struct gt_race *r, const struct gt_measurement *now, int first) {
+    const bool none_left = r->spent_ns > r->rule.total_ns * r->count;
+    const double reach = near_leader * now[first].median_ns;
+    for (int i = 0; i < r->count; i++) {
+        struct gt_racer *racer = &r->racer[i];
+        const int samples = racer->time.samples;
+        racer->left = racer->left || samples >= r->rule.samples_max ||
+                      samples >= GT_SAMPLES_MAX ||
+                      (none_left && has_had_its_time(r, racer, now[i].median_ns <= reach));
+    }
+}
+
+static bool is_over(const struct gt_race *r, const struct gt_measurement *now, int first) {
+    bool decided = true;
+    for (int i = 0; decided && i < r->count; i++)
+        decided = r->racer[i].left || is_decided(r, &now[i], &now[first]);
+    return decided;
 }
 
 static void judge(struct gt_race *r) {
@@ -251,16 +299,14 @@ static void judge(struct gt_race *r) {
     for (int i = 0; i < r->count; i++)
         now[i] = without(&r->racer[i], rounds);
     const int first = leader_of(r, now);
-    bool decided = true, anyone = false;
     for (int i = 0; i < r->count; i++) {
         struct gt_racer *racer = &r->racer[i];
-        racer->left = racer->left || is_beaten(r, &now[i], &now[first]);
-        anyone = anyone || !racer->left;
-        decided = decided && (racer->left || is_decided(r, &now[i], &now[first]));
+        racer->beaten =
+            racer->beaten || (!racer->left && is_beaten(r, &now[i], &now[first]));
+        racer->left = racer->left || racer->beaten;
     }
-    const int samples = r->racer[first].time.samples;
-    r->over = !anyone || decided || samples >= r->rule.samples_max ||
-              samples >= GT_SAMPLES_MAX || time_is_up(r, samples);
+    dismiss(r, now, first);
+    r->over = is_over(r, now, first);
 }
 
 static bool any(const struct gt_race *r, const struct gt_sample *sample,
@@ -302,6 +348,6 @@ void gt_race_finish(struct gt_race *r) {
         const bool few = m->samples < rounds + 2;
         *m = without(&r->racer[i], few ? 0 : rounds);
         m->dropped = r->throttled_rounds;
-        m->beaten = r->racer[i].left;
+        m->beaten = r->racer[i].beaten;
     }
 }

@@ -31,13 +31,19 @@ struct gt_race_rule {
     /* width of an interval, as a part of the median, that is narrow enough */
     double narrow;
     int samples_max; /* at most GT_SAMPLES_MAX */
-    bool all_stay;   /* no racer leaves for being slow */
+    /* samples that a racer gets which is about as fast as the leader, however long they
+     * take: an interval needs 2 */
+    int samples_least;
+    bool all_stay; /* no racer leaves for being slow */
 };
 
 struct gt_racer {
     struct gt_measurement time; /* sample i of all racers is of the same round */
     int clock_mhz[GT_SAMPLES_MAX];
+    double spent_ns; /* in kept rounds */
+    /* is no longer timed: it is beaten, the timer cannot see it, or it has had its time */
     bool left;
+    bool beaten;
 };
 
 struct gt_race {
@@ -73,11 +79,8 @@ double gt_lower_limit(const struct gt_measurement *m);
  * power limit hardly affects them. */
 double gt_clock_share(const struct gt_measurement *m, int top_mhz);
 
-/* By what part two measurements of one kernel may differ. */
+/* By what part two measurements of one kernel may differ; see GT_TIE_MARGIN, too. */
 
-/* In two processes: no more than this in 19 of 20 cases. Kernels this close tie, because
- * another process may order them the other way. */
-#define GT_TIE_MARGIN 0.01
 /* In two processes under the same load: no more than this in 186 of 189 cases. */
 #define GT_PROCESS_DRIFT 0.015
 /* The same when the load lowers the clock. */
@@ -90,8 +93,12 @@ double gt_clock_share(const struct gt_measurement *m, int top_mhz);
 /* Widens the interval of a summarized measurement until it covers the times to be expected
  * in another process under the same load. top_mhz is the device's highest clock. */
 void gt_race_widen(struct gt_measurement *m, int top_mhz);
-/* Whether `slower`, round by round, cannot be shown to be more than GT_TIE_MARGIN slower
- * than `faster`. Both must be summarized and of one race. */
+/* Whether `slower` is shown, round by round, to be more than GT_TIE_MARGIN slower than
+ * `faster`. One sample shows nothing. Both must be summarized and of one race. */
+bool gt_race_proven(const struct gt_measurement *slower,
+                    const struct gt_measurement *faster);
+/* Whether the two are as fast: `slower` is not proven slower. Too few common rounds for an
+ * interval prove little, so in one of them it must have been as fast, too. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);
 /* The index of the measurement that no other is proven faster than. Among those that stayed
  * to the end it is the least median, unless one that was measured alone is proven faster. A

@@ -2,59 +2,29 @@
 /* reference.c - see reference.h. */
 #include "tuner/lab/reference.h"
 
-#include "core/clock.h"
-#include "tuner/base/quantile.h"
-#include "tuner/lab/data.h"
+#include "core/text.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS_MAX = 32 };
-
-struct matrices {
-    void *a, *b, *c;
-};
-
-static void clear(struct matrices *x) {
-    free(x->a);
-    free(x->b);
-    free(x->c);
-}
-
-static void *elements(int64_t count, gemmtune_dtype type) {
-    return malloc((size_t)(count > 0 ? count : 1) * gt_type_size(type));
-}
-
-static gt_status make(struct matrices *x, const gemmtune_problem *p, struct gt_err *err) {
-    x->a = elements(gt_problem_elems_a(p), p->type_a);
-    x->b = elements(gt_problem_elems_b(p), p->type_b);
-    x->c = elements(gt_problem_elems_c(p), p->type_c);
-    if (!x->a || !x->b || !x->c)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no host memory for the product on the CPU");
-    const struct gt_stack a = gt_stack_of(p, 0), b = gt_stack_of(p, 1);
-    gt_data_fill(x->a, &a, 1, GT_DATA_UNIFORM);
-    gt_data_fill(x->b, &b, 2, GT_DATA_UNIFORM);
-    /* the first write to a page is the system's work, not the product's */
-    memset(x->c, 0, (size_t)gt_problem_elems_c(p) * gt_type_size(p->type_c));
-    return GEMMTUNE_OK;
-}
-
 /* ---- the loop everybody writes first ---- */
 
 #define LOOP(name, type, sum_type)                                                         \
-    static void name(const gemmtune_problem *p, const struct matrices *x) {                \
+    static void name(const gemmtune_problem *p, const void *of_a, const void *of_b,        \
+                     double beta, void *of_c) {                                            \
         const int64_t ai = p->trans_a ? 1 : p->lda, ak = p->trans_a ? p->lda : 1;          \
         const int64_t bk = p->trans_b ? 1 : p->ldb, bj = p->trans_b ? p->ldb : 1;          \
         for (int64_t e = 0; e < p->batch * p->m * p->n; e++) {                             \
             const int64_t z = e / p->n / p->m, i = e / p->n % p->m, j = e % p->n;          \
-            const type *a = (const type *)x->a + z * p->stride_a;                          \
-            const type *b = (const type *)x->b + z * p->stride_b;                          \
-            sum_type sum = 0;                                                              \
+            const type *a = (const type *)of_a + z * p->stride_a;                          \
+            const type *b = (const type *)of_b + z * p->stride_b;                          \
+            type *c = (type *)of_c + z * p->stride_c + i * p->ldc + j;                     \
+            sum_type sum = beta != 0 ? (sum_type)beta * (sum_type)*c : 0;                  \
             for (int64_t k = 0; k < p->k; k++)                                             \
                 sum += (sum_type)a[i * ai + k * ak] * (sum_type)b[k * bk + j * bj];        \
-            ((type *)x->c)[z * p->stride_c + i * p->ldc + j] = (type)sum;                  \
+            *c = (type)sum;                                                                \
         }                                                                                  \
     }
 
@@ -75,7 +45,7 @@ static struct {
     sgemm_fn sgemm;
     dgemm_fn dgemm;
     const char *warning; /* a reason why it is slow, or NULL */
-    char about[128];
+    char about[GT_CPU_ABOUT_MAX];
 } blas;
 
 static bool try_library(const char *file) {
@@ -121,8 +91,19 @@ static const char *warning_of_core(const char *core) {
     return NULL;
 }
 
-/* Writes the library's file, version and core type to blas.about. OpenBLAS chooses its
- * kernels by the core type that it detects. The text of openblas_get_config begins
+/* ", 2 threads", where OpenBLAS says how many it uses. */
+static void add_threads(void) {
+    int (*count)(void);
+    void *symbol = dlsym(blas.library, "openblas_get_num_threads");
+    const size_t at = strlen(blas.about);
+    memcpy(&count, &symbol, sizeof count);
+    if (symbol != NULL)
+        snprintf(blas.about + at, sizeof blas.about - at, ", %d thread%s", count(),
+                 gt_text_plural(count()));
+}
+
+/* Writes the library's file, version, core type and threads to blas.about. OpenBLAS chooses
+ * its kernels by the core type that it detects. The text of openblas_get_config begins
  * "OpenBLAS 0.3.21". */
 static void describe(const char *file) {
     const char *config = text_of("openblas_get_config");
@@ -132,6 +113,7 @@ static void describe(const char *file) {
         const char *version = strncmp(config, "OpenBLAS ", 9) == 0 ? config + 9 : config;
         snprintf(blas.about, sizeof blas.about, "%s, OpenBLAS %.*s, core %s", file,
                  (int)strcspn(version, " "), version, core);
+        add_threads();
         blas.warning = warning_of_core(core);
         return;
     }
@@ -196,24 +178,23 @@ void gt_cpu_blas_run(const gemmtune_problem *p, double alpha, const void *a, con
                  (char *)c + (size_t)(z * p->stride_c) * size);
 }
 
-static void blas_any(const gemmtune_problem *p, const struct matrices *x) {
-    gt_cpu_blas_run(p, 1, x->a, x->b, 0, x->c);
+static void blas_any(const gemmtune_problem *p, const void *a, const void *b, double beta,
+                     void *c) {
+    gt_cpu_blas_run(p, 1, a, b, beta, c);
 }
 
-/* ---- choosing and timing a function ---- */
-
-typedef void (*product_fn)(const gemmtune_problem *p, const struct matrices *x);
+/* ---- choosing a function ---- */
 
 static const struct {
     gemmtune_dtype type;
-    product_fn by[2]; /* by enum gt_cpu */
+    gt_cpu_product by[2]; /* by enum gt_cpu */
 } products[] = {
     {GEMMTUNE_F32, {loop_f32, blas_any}},
     {GEMMTUNE_F64, {loop_f64, blas_any}},
     {GEMMTUNE_I32, {loop_i32, NULL}},
 };
 
-static product_fn choose(enum gt_cpu which, const gemmtune_problem *p) {
+static gt_cpu_product choose(enum gt_cpu which, const gemmtune_problem *p) {
     if (p->type_a != p->type_c || p->type_b != p->type_c || p->epilogue != NULL ||
         gt_problem_has_rows(p))
         return NULL;
@@ -227,50 +208,15 @@ const char *gt_cpu_blas_for(const gemmtune_problem *p) {
     return choose(GT_CPU_BLAS, p) && find_blas() ? blas.about : NULL;
 }
 
-/* Nanoseconds of the median run. The first run starts threads and touches pages for the
- * first time, so it counts only when it is long enough to be the only one. */
-static double median_of_runs(product_fn product, const gemmtune_problem *p,
-                             const struct matrices *set, int sets) {
-    enum { RUNS = 33 };
-    const double enough_s = 1;
-    double run[RUNS], spent = 0;
-    int count = 0;
-    for (int i = 0; i < RUNS && spent < enough_s; i++) {
-        const double start = gt_seconds();
-        product(p, &set[i % sets]);
-        const double s = gt_seconds() - start;
-        spent += s;
-        if (i > 0 || spent >= enough_s)
-            run[count++] = s;
-    }
-    return gt_median(run, (size_t)count) * 1e9;
-}
-
-/* The number of sets of matrices that exceeds the caches of most machines. No run then
- * finds its inputs in a cache, as when kernels are timed. */
-static int set_count(const gemmtune_problem *p) {
-    const double enough = 96 << 20, count = enough / gt_problem_bytes(p) + 1;
-    return count < SETS_MAX ? (int)count : SETS_MAX;
-}
-
-gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
+gt_status gt_cpu_find(gt_cpu_product *out, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err) {
-    const product_fn product = choose(which, p);
-    struct matrices set[SETS_MAX] = {{0}};
-    const int sets = set_count(p);
-    if (!product)
+    *out = choose(which, p);
+    if (*out == NULL)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "the CPU's product does not support this type");
     if (which == GT_CPU_BLAS && !find_blas())
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no CBLAS library on this machine");
     snprintf(what, GT_CPU_ABOUT_MAX, "%s",
              which == GT_CPU_BLAS ? blas.about : "three loops, one thread");
-    gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && i < sets; i++)
-        status = make(&set[i], p, err);
-    if (status == GEMMTUNE_OK)
-        *ns = median_of_runs(product, p, set, sets);
-    for (int i = 0; i < sets; i++)
-        clear(&set[i]);
-    return status;
+    return GEMMTUNE_OK;
 }

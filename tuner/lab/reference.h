@@ -11,18 +11,21 @@
 /* The ways to compute on the CPU. */
 enum gt_cpu { GT_CPU_LOOP, GT_CPU_BLAS };
 
-enum { GT_CPU_ABOUT_MAX = 128 };
+enum { GT_CPU_ABOUT_MAX = 192 };
 
-/* Times one product of random data on this machine's CPU. *ns is the median run, of a
- * second of runs or of 32, on inputs that are not in a cache. `what` gets a description:
- * "three loops, one thread", "libopenblas.so.0, OpenBLAS 0.3.21, core Haswell".
- * EUNSUPPORTED when there is no CBLAS, or none for the type. */
-gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
+/* C = op(A) op(B) + beta C on this machine's CPU. */
+typedef void (*gt_cpu_product)(const gemmtune_problem *p, const void *a, const void *b,
+                               double beta, void *c);
+
+/* Finds a product for the problem. `what` gets a description: "three loops, one thread",
+ * "libopenblas.so.0, OpenBLAS 0.3.21, core Haswell, 2 threads". EUNSUPPORTED when there is
+ * no CBLAS, or none for the type. */
+gt_status gt_cpu_find(gt_cpu_product *out, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err);
 
-/* The CBLAS that computes such a problem: its file and, where it says so, its version and
- * the core type that it detected. NULL when there is none. The environment variable
- * GEMMTUNE_LIBCBLAS names another library file. */
+/* The CBLAS that computes such a problem: its file and, where it says so, its version,
+ * the core type that it detected and its threads. NULL when there is none. The environment
+ * variable GEMMTUNE_LIBCBLAS names another library file. */
 const char *gt_cpu_blas_for(const gemmtune_problem *p);
 /* A sentence of warning when that library is too slow for a baseline: the reference BLAS,
  * or an OpenBLAS that takes this CPU for one without wide vectors. Else NULL. */

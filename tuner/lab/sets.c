@@ -12,8 +12,7 @@ static int64_t round_up(int64_t v, int64_t to) {
     return gt_bytes_sum(v, to - 1) / to * to;
 }
 
-/* Bytes from one set's operand to the next set's. */
-static void strides(int64_t out[3], const gemmtune_problem *asked) {
+void gt_set_strides(int64_t out[3], const gemmtune_problem *asked) {
     const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
     const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
                               gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
@@ -26,32 +25,29 @@ static int64_t sum_of(const int64_t stride[3]) {
     return gt_bytes_sum(gt_bytes_sum(stride[0], stride[1]), stride[2]);
 }
 
-/* Size of the last-level cache. 32 MiB where the driver does not report it, and at most
- * that for a CPU device: PoCL reports the sum over a server of which we may own two cores.
- */
+/* Size of the last-level cache. The usual one where the driver does not report it, and at
+ * most that for a CPU device: PoCL reports the sum over a server of which we may own two
+ * cores. */
 static int64_t cache_bytes(const struct gt_device *d) {
-    const int64_t usual = INT64_C(32) << 20;
-    if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > usual))
-        return usual;
+    if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > GT_CACHE_USUAL))
+        return GT_CACHE_USUAL;
     return d->l2_bytes;
 }
 
-/* The number of sets that exceed three times the last-level cache. It is a power of two, as
- * the number of launches in a sample is, so that samples go round the ring evenly. */
-static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
+int gt_set_count(const gemmtune_problem *p, int64_t cache) {
     int64_t stride[3];
     int count = 1;
-    strides(stride, p);
+    gt_set_strides(stride, p);
     const int64_t one = sum_of(stride);
-    while (count < GT_SETS_MAX && count * one <= 3 * cache_bytes(d))
+    while (count < GT_SETS_MAX && count * one <= 3 * cache)
         count *= 2;
     return count;
 }
 
 int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d) {
     int64_t stride[3];
-    strides(stride, p);
-    return gt_bytes_product(set_count(p, d),
+    gt_set_strides(stride, p);
+    return gt_bytes_product(gt_set_count(p, cache_bytes(d)),
                             gt_bytes_sum(sum_of(stride), gt_lists_bytes(p)));
 }
 
@@ -99,8 +95,8 @@ static gt_status make_lists(struct gt_lab *lab, const gemmtune_problem *p,
 gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                          struct gt_err *err) {
     int64_t stride[3];
-    strides(stride, p);
-    lab->sets.count = set_count(p, gt_rig_head(lab->rig)->device);
+    gt_set_strides(stride, p);
+    lab->sets.count = gt_set_count(p, cache_bytes(gt_rig_head(lab->rig)->device));
     gt_status status = make_views(lab, stride, err);
     if (status == GEMMTUNE_OK)
         status = fill_sets(lab, p, seed, err);

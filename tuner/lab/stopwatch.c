@@ -132,10 +132,9 @@ static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_n
     return status;
 }
 
-/* Half of C, so that C stays bounded however often it is added to. i32 has no half. */
-static union gt_value beta_of(const gemmtune_problem *p) {
+double gt_timed_beta(const gemmtune_problem *p) {
     const double times = p->type_acc == GEMMTUNE_I32 ? 1 : 0.5;
-    return gt_value_of(p->type_acc, p->reads_c ? times : 0);
+    return p->reads_c ? times : 0;
 }
 
 gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
@@ -152,7 +151,7 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
     w->stream = gt_rig_head(lab->rig)->stream;
     const gemmtune_problem *p = &lab->problem;
     w->alpha = gt_value_of(p->type_acc, 1);
-    w->beta = beta_of(p);
+    w->beta = gt_value_of(p->type_acc, gt_timed_beta(p));
     const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
     if (status != GEMMTUNE_OK) {
         gt_stopwatch_destroy(w);

@@ -167,11 +167,18 @@ static bool is_hopeless(const struct model *m, int space) {
            isfinite(r->least_guess) && r->least_guess > m->least_guess + hopeless_beyond;
 }
 
+/* Whether a space is given up after its first trial, where trials are costly. */
+static bool is_left(const struct model *m, int space) {
+    const struct region *r = &m->region[space];
+    return gt_search_setup_of(m->search)->costly && r->leaders > 0 &&
+           r->leader[0].key > m->best + hopeless_beyond;
+}
+
 /* The number of first looks that a space gets. A space that is far behind the best after
  * LOOKS_MIN of them gets no more, one that forecasts call hopeless too gets none. */
 static size_t looks_due(const struct model *m, int space) {
     const struct region *r = &m->region[space];
-    if (is_hopeless(m, space))
+    if (is_hopeless(m, space) || is_left(m, space))
         return 0;
     const bool hopeful = r->leaders > 0 && r->leader[0].key < m->best + promising_within;
     return hopeful || m->spaces == 1 || m->first_looks < LOOKS_MIN ? m->first_looks
@@ -319,7 +326,7 @@ static int most_promising(struct model *m) {
     int best = -1;
     double most = -1;
     for (int i = 0; i < m->spaces; i++) {
-        if (gt_search_left(m->search, i) == 0)
+        if (gt_search_left(m->search, i) == 0 || is_left(m, i))
             continue;
         score_region(m, i);
         const struct region *r = &m->region[i];

@@ -147,7 +147,10 @@ static void add_up(struct gt_loss *out, double *losses, const struct gt_hidden *
             continue;
         const double loss = a->ns / a->best_ns - 1;
         logs += log(a->ns / a->best_ns);
-        expected += log1p(a->choice.expected_loss);
+        if (gt_loss_is_known(&a->choice)) {
+            expected += log1p(a->choice.expected_loss);
+            out->expecting++;
+        }
         losses[out->known] = loss;
         if (out->known++ == 0 || loss > out->worst) {
             out->worst = loss;
@@ -155,7 +158,7 @@ static void add_up(struct gt_loss *out, double *losses, const struct gt_hidden *
         }
     }
     out->mean = out->known > 0 ? expm1(logs / out->known) : 0;
-    out->expected = out->known > 0 ? expm1(expected / out->known) : 0;
+    out->expected = out->expecting > 0 ? expm1(expected / out->expecting) : 0;
 }
 
 gt_status gt_loss_of(struct gt_loss *out, const struct gt_hidden *hidden, size_t count,

@@ -68,10 +68,10 @@ void gt_evaluation_ask(struct gt_hidden *out, struct gt_evaluation *e,
 
 /* The loss of one rule on many problems: its time over the winner's time, minus 1. */
 struct gt_loss {
-    int asked, known;
-    double mean;     /* geometric mean */
-    double expected; /* geometric mean of the losses that lookups expected */
-    double most;     /* the 95th percentile */
+    int asked, known, expecting; /* with a known loss, and of these with an expected one */
+    double mean;                 /* geometric mean */
+    double expected;             /* geometric mean of the losses that lookups expected */
+    double most;                 /* the 95th percentile */
     double worst;
     const struct gt_hidden *worst_of; /* NULL: no loss is known */
 };

@@ -45,11 +45,14 @@ static gt_status order(struct doubt *doubt, const struct gt_sweep *s,
 static struct gt_doubts sum_of(const struct doubt *doubt, size_t count) {
     while (count > 0 && doubt[count - 1].expected_loss < 0)
         count--;
-    if (count == 0)
-        return (struct gt_doubts){0};
-    return (struct gt_doubts){.served = count,
-                              .least = doubt[count - 1].expected_loss,
-                              .most = doubt[0].expected_loss};
+    struct gt_doubts sum = {.served = count};
+    while (sum.unknown < count && doubt[sum.unknown].expected_loss >= GT_LOSS_UNKNOWN)
+        sum.unknown++;
+    if (sum.unknown < count) {
+        sum.least = doubt[count - 1].expected_loss;
+        sum.most = doubt[sum.unknown].expected_loss;
+    }
+    return sum;
 }
 
 gt_status gt_doubtful_sort(struct gt_doubts *out, struct gt_sweep *s, struct gt_db *db,

@@ -10,8 +10,9 @@
 
 /* The losses that lookups of a sweep's problems expect. */
 struct gt_doubts {
-    size_t served;      /* problems that have a kernel */
-    double least, most; /* their expected losses, as parts of the time; 0 without any */
+    size_t served, unknown; /* problems that have a kernel; of which nothing is known */
+    /* the expected losses of the others, as parts of the time; 0 without any */
+    double least, most;
 };
 
 /*

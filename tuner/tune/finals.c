@@ -2,8 +2,10 @@
 /* finals.c - see finals.h. */
 #include "tuner/tune/finals.h"
 
+#include "core/clock.h"
 #include "core/log.h"
 #include "tuner/base/best.h"
+#include "tuner/lab/lab.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
 #include "tuner/lab/product.h" /* for GT_WORKSPACE_BYTES */
@@ -110,7 +112,8 @@ static gt_status take_stored(void *user, const struct gt_record_row *row,
         !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
         return GEMMTUNE_OK;
     if (row->rank == 0) {
-        s->current = row->measured_ms <= gt_latest_ms();
+        /* a single sample is no measurement to rely on */
+        s->current = row->measured_ms <= gt_latest_ms() && row->time.samples > 1;
         s->measured_ms = row->measured_ms;
         s->result->baseline_ns = row->baseline_ns;
     }
@@ -217,10 +220,21 @@ static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored
 
 /* ---- measuring ---- */
 
+/* On a CPU other programs and the system disturb a sample of a millisecond, so finals take
+ * four times as long, as far as the problem's share allows. They end sooner when all is
+ * known. */
+static double patience_of(const struct gt_finals *f, const struct gt_tuner *t) {
+    const double most = 4, usual_s = 1e-9 * gt_final_budget.rule.total_ns * f->count;
+    if (!t->device.is_cpu || f->count == 0)
+        return 1;
+    return f->until > 0 ? fmax(fmin((f->until - gt_seconds()) / usual_s, most), 1) : most;
+}
+
 void gt_finals_job(struct gt_job *job, const struct gt_finals *f, const struct gt_tuner *t,
                    const struct gt_sweep_item *item) {
     gt_job_init(job, GT_JOB_FINAL, &t->device, item->name);
     job->seed = f->hurried ? t->seed : t->seed + GT_FINALS_SEED;
+    job->patience = patience_of(f, t);
     job->count = f->count;
     for (int i = 0; i < f->count; i++)
         job->candidate[i] = f->best[i].candidate;

@@ -12,8 +12,8 @@
  * the end wins.
  *
  * Who ties with the winner: finalists that are not proven slower by more than
- * GT_TIE_MARGIN.
- * That is, the lower end of the interval of their ratios is at most 1 + GT_TIE_MARGIN.
+ * GT_TIE_MARGIN. That is, the lower end of the interval of their ratios is at most 1 +
+ * GT_TIE_MARGIN. With few common rounds one of the ratios is, too (gt_race_tied).
  */
 #ifndef GT_TUNER_TUNE_FINALS_H
 #define GT_TUNER_TUNE_FINALS_H
@@ -45,6 +45,7 @@ struct gt_finals {
     /* They run in the worker of the search, on its data: another set-up would take too much
      * of the time. */
     bool hurried;
+    double until; /* gt_seconds when the problem's share of a budget is over; 0: never */
 };
 
 /* The number of the best that take part in the finals. */
@@ -60,7 +61,8 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
                             const struct gt_candidate *c);
 
 /* Copies the stored records of the problem into the result. *found is true when their
- * winner was measured by this database's own runs and has its family's present source. */
+ * winner was measured by this database's own runs, with more than one sample, and has its
+ * family's present source. */
 gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            const struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err);

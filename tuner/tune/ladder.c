@@ -2,7 +2,8 @@
 /* ladder.c - see ladder.h. */
 #include "tuner/tune/ladder.h"
 
-#include "tuner/lab/reference.h"
+#include "tuner/lab/cpu_time.h"
+#include "tuner/lab/race.h"
 #include "tuner/base/view.h"
 
 #include <stdio.h>
@@ -143,6 +144,15 @@ static void fall_back(struct place *place, const struct gt_tuner *t,
     gt_candidate_set_point(&place->candidate, place->family, &point);
 }
 
+/* The least time of many trials is partly luck, so finals have decided. */
+static void seat_winner(struct places *p, const struct gt_tune_result *tuned) {
+    for (int i = 0; i < p->count; i++)
+        if (p->at[i].kind == TUNED && tuned->winners > 0) {
+            p->at[i].candidate = tuned->winner[0].candidate;
+            p->at[i].ns = tuned->winner[0].time.median_ns;
+        }
+}
+
 static gt_status find_kernels(struct places *p, struct gt_tuner *t,
                               const struct gt_sweep_item *item, struct gt_err *err) {
     struct gt_view view = {0};
@@ -193,6 +203,32 @@ static int seat(struct gt_job *job, const struct gt_candidate *c) {
     return job->count++;
 }
 
+/* The device's fastest rung if that is another kernel than the tuned one; else -1. */
+static int rung_above(const struct gt_ladder *l, const int at[], int tuned) {
+    int best = tuned;
+    for (int i = 0; i < l->count; i++)
+        if (at[i] >= 0 && l->rung[i].ns > 0 && l->rung[i].ns < l->rung[best].ns)
+            best = i;
+    return at[best] == at[tuned] ? -1 : best;
+}
+
+void gt_ladder_remark(struct gt_ladder *l, const int at[], const struct gt_report *report) {
+    const int tuned = l->count - 1; /* the highest rung */
+    l->remark[0] = '\0';
+    if (at[tuned] < 0 || l->rung[tuned].ns <= 0)
+        return;
+    const int above = rung_above(l, at, tuned);
+    if (above < 0)
+        return;
+    const bool proven =
+        gt_race_proven(&report->result[at[tuned]].time, &report->result[at[above]].time);
+    snprintf(l->remark, sizeof l->remark,
+             "here rung \"%s\" takes %.3g %% less time than the tuned kernel%s",
+             l->rung[above].name, 100 * (1 - l->rung[above].ns / l->rung[tuned].ns),
+             proven ? ": tune the problem again, with --again"
+                    : ", which is within the noise");
+}
+
 /* Measures all kernels of the ladder in one job. */
 static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
                          const struct gt_sweep_item *item, const struct places *p,
@@ -214,6 +250,8 @@ static gt_status measure(struct gt_ladder *out, struct gt_tuner *t,
     for (int i = 0; status == GEMMTUNE_OK && i < p->count; i++)
         if (at[i] >= 0)
             take(&out->rung[i], &job.candidate[at[i]], &report.result[at[i]]);
+    if (status == GEMMTUNE_OK)
+        gt_ladder_remark(out, at, &report);
     return status;
 }
 
@@ -247,6 +285,7 @@ gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
         return GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
         status = find_kernels(&places, t, item, err);
+    seat_winner(&places, &tuned);
     drop_strangers(&places);
     name_rungs(out, &places);
     out->problem = item->problem;

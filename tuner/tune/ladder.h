@@ -7,7 +7,8 @@
  * - a loop and a BLAS on the CPU,
  * - the "rungs" of the families, the family with the highest rank first,
  * - in the same order, the other families that the search tried for the problem,
- * - the best of all families.
+ * - the winner of the search, which its finals have decided. Another rung may be faster
+ *   here; then there is a remark.
  */
 #ifndef GT_TUNER_TUNE_LADDER_H
 #define GT_TUNER_TUNE_LADDER_H
@@ -31,6 +32,7 @@ struct gt_ladder {
     int count;
     int baseline; /* the rung that speed-ups are relative to; -1: there is none */
     struct gt_ladder_rung rung[GT_LADDER_MAX];
+    char remark[192]; /* about a rung that is faster than the tuned kernel's; or "" */
 };
 
 /* Makes the rungs that every problem's ladder has, without measuring them. Rungs beyond
@@ -42,5 +44,8 @@ void gt_ladder_init(struct gt_ladder *out, const struct gt_families *families);
 gt_status gt_ladder_climb(struct gt_ladder *out, struct gt_tuner *t,
                           const struct gt_sweep_item *item, double seconds,
                           double loop_volume, struct gt_err *err);
+
+/* Fills in the remark. Rung i was measured as result at[i]; -1: it was not. */
+void gt_ladder_remark(struct gt_ladder *l, const int at[], const struct gt_report *report);
 
 #endif

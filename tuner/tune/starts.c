@@ -294,13 +294,15 @@ static void drop_hopeless(struct gt_starts *s, struct gt_outlook *outlook) {
 }
 
 /* The starts of families, the points with the best forecasts and the defaults, the
- * likeliest to be fast first. */
+ * likeliest to be fast first. On a CPU other families than the first have their defaults
+ * alone: their starts are of GPUs, and each takes a second to compile. */
 static void find_rest(struct gt_starts *rest, struct finding *f,
                       struct gt_outlook *outlook) {
     struct gt_starts *const all = f->starts;
+    const int spaces = f->tuner->device.is_cpu ? 1 : f->spaces;
     rest->count = 0;
     f->starts = rest;
-    for (int i = 0; i < f->spaces; i++)
+    for (int i = 0; i < spaces; i++)
         add_starts(f, i, outlook);
     const int family_starts = rest->count;
     add_expected(rest, outlook);

@@ -25,11 +25,11 @@ struct gt_starts {
  * 6. The winners of the nearest problems on this device.
  * 7. The winners of the nearest problems on the most similar device in the database: the
  *    same arch first, then peak and units. CPUs and GPUs are never similar.
- * 8. The starts of all families ("starts" in space.json), the points with the best
- *    forecasts, and the defaults of all families. They are sorted by forecast; a start goes
- *    before points that are expected to be up to a quarter faster. Points whose
- *    forecast is over three times the best one are left out, unless they are the best of
- *    their family.
+ * 8. The starts of all families ("starts" in space.json), on a CPU of the first one, the
+ *    points with the best forecasts, and the defaults of all families. They are sorted by
+ *    forecast; a start goes before points that are expected to be up to a quarter faster.
+ *    Points whose forecast is over three times the best one are left out, unless they are
+ *    the best of their family.
  * A start that is not legal here is replaced by its best neighbour. The points of 1 to 3
  * are required: they are tried even when there is no time. */
 gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,

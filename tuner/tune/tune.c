@@ -51,6 +51,7 @@ static gt_status search(struct task *s, struct gt_err *err) {
                    .start = starts.pick, /* the search asks for them first, in this order */
                    .starts = starts.count,
                    .budget = s->t->effort->trials,
+                   .costly = s->t->device.is_cpu,
                    .seed = s->t->seed,
                    .predict = gt_outlook_ns,
                    .user = &s->outlook},

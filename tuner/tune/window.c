@@ -267,6 +267,7 @@ static gt_status run_search(struct gt_window *w, struct gt_err *err) {
     }
     gt_pool_end_at(w->t->pool, HUGE_VAL);
     w->finals->hurried = gt_window_hurries_finals(w);
+    w->finals->until = w->t->strict && w->limit_s > 0 ? w->began + w->limit_s : 0;
     return status;
 }
 

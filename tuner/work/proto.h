@@ -48,6 +48,8 @@ struct gt_job {
     /* upper end of the interval of the problem's best time so far; 0: none */
     double best_ns;
     enum gt_spread spread; /* of timed rows */
+    /* finals: samples and times are so many times the usual ones; 0 counts as 1 */
+    double patience;
     int count;
     struct gt_candidate candidate[GT_JOB_POINTS_MAX];
 };

@@ -166,6 +166,10 @@ static struct gt_time_budget budget_of(const struct gt_job *job) {
     struct gt_time_budget b = job->kind == GT_JOB_FINAL     ? gt_final_budget
                               : job->kind == GT_JOB_COMPARE ? gt_compare_budget
                                                             : gt_screen_budget;
+    if (job->kind == GT_JOB_FINAL && job->patience > 1) {
+        b.sample_ns *= job->patience;
+        b.rule.total_ns *= job->patience;
+    }
     if (job->kind == GT_JOB_TRIAL)
         b.rule.rival_ns = job->best_ns * (1 + GT_SCREEN_MARGIN);
     return b;
