@@ -60,7 +60,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SR
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)) $(wildcard runtime/kernels/*.*))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
-DEVICES   := $(sort $(wildcard configs/devices/*.json))
+DEVICES   := $(sort $(wildcard devices/*/device.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
@@ -174,10 +174,10 @@ $(B)/tuner/lab/reference.o $(B)/core/epilogue_range.o: FILE_CFLAGS = $(if $(opti
 $(B)/core/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
-# Bytes of texts, as integers from 0 to 255.
-$(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char
+# Bytes of texts, as integers from 0 to 255; nobody debugs these files.
+$(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char -g0
 # Nobody writes to the texts of a built-in family.
-$(B)/gen/families.o: private FILE_CFLAGS = -funsigned-char -Wno-cast-qual
+$(B)/gen/families.o: private FILE_CFLAGS = -funsigned-char -g0 -Wno-cast-qual
 $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 
@@ -345,9 +345,8 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-# Not the trees that the program has printed: cppcheck takes a minute and a half over them.
-C_FILES := $(filter-out %/learned_h200.c,$(wildcard $(foreach d,include core db runtime runtime/* \
-    tuner/* tests tests/* tests/fake/* examples tools,$d/*.[ch])))
+C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* \
+    tests/fake/* examples tools,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -380,7 +379,7 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # Data and examples have the paths that they have here.
-DATA := $(wildcard configs/*.json configs/devices/*.json configs/slurm/* db/tuned/*.json)
+DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
 DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart

@@ -120,7 +120,7 @@ bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f
 enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32, GT_SEEN_MAX = 8192 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
- * some parameters. All are forecast roughly (gt_binding.few_trees), and then the best ones
+ * some parameters. All are forecast roughly (gt_model.few_trees), and then the best ones
  * by all trees. Points beside these are forecast by all trees from the start. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
@@ -158,9 +158,11 @@ struct gt_forecasts {
     const struct gt_family
         *taught[GT_NEAR_MAX];              /* family of a lesson; NULL: none to learn */
     struct gt_fit_base base[GT_BASES_MAX]; /* of the families that were asked about */
+    struct gt_model base_model[GT_BASES_MAX];
     int bases;
     uint64_t seen[GT_SEEN_MAX]; /* of match_beside.c: hashes of points; 0: a free place */
     struct gt_fit fit;          /* of the point that was asked about last */
+    struct gt_model model;      /* of its family */
     struct gt_err last; /* why the last point may not run; used when there is no item */
 };
 

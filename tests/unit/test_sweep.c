@@ -391,7 +391,7 @@ static void test_untuned_problems_have_no_record(void **state) {
     glob_t files;
     (void)state;
     assert_int_equal(gt_sweep_load(&s, "configs/bench-untuned.json", &err), GEMMTUNE_OK);
-    assert_int_equal(glob("db/tuned/*.json", 0, NULL, &files), 0);
+    assert_int_equal(glob("devices/*/tuned.json", 0, NULL, &files), 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         struct gt_json *doc = NULL;
         assert_int_equal(gt_json_load(&doc, files.gl_pathv[i], &err), GEMMTUNE_OK);
