@@ -144,7 +144,7 @@ endef
 
 .PHONY: all demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -339,6 +339,12 @@ demo:
 man: $(B)/gemmtune
 	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
 	cp $(B)/gemmtune.1 docs/man/gemmtune.1
+
+# What tests/cli/abi.sh holds the library against: recorded with each change that adds to the public
+# header, and anew for a new minor version.
+abi: $(B)/libgemmtune.so
+	tools/abi $< >$(B)/abi.txt
+	cp $(B)/abi.txt tests/data/abi.txt
 
 setup:
 	@tools/setup build device check lint
