@@ -76,7 +76,7 @@ size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, siz
 /* ---- the walk (match_walk.c) --------------------------------------------------------- */
 
 /* Goes through the candidates of a query, the most preferred and nearest first. */
-struct gt_walk {
+struct gt_match_walk {
     const struct gt_lookup *lookup;
     size_t seen; /* candidates that were given so far */
     /* Gathered candidates: of this problem when there is an index, else all. */
@@ -88,16 +88,17 @@ struct gt_walk {
     struct gt_near found[GT_NEAR_MAX]; /* by `nearest` */
 };
 
-/* Call gt_walk_end in any case. ENOMEM. */
-gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_err *err);
+/* Call gt_match_walk_end in any case. ENOMEM. */
+gt_status gt_match_walk_begin(struct gt_match_walk *w, const struct gt_lookup *l,
+                              struct gt_err *err);
 /* The next candidates: at most GT_NEAR_MAX of one preference, until the next call. *count
  * is 0 at the end. ENOMEM. */
-gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
-                       struct gt_err *err);
+gt_status gt_match_walk_next(struct gt_near **group, size_t *count, struct gt_match_walk *w,
+                             struct gt_err *err);
 /* At the beginning: the records of this very problem that are preferred; *group is theirs.
  * 0: there are none. */
-size_t gt_walk_same(struct gt_near **group, struct gt_walk *w);
-void gt_walk_end(struct gt_walk *w);
+size_t gt_match_walk_same(struct gt_near **group, struct gt_match_walk *w);
+void gt_match_walk_end(struct gt_match_walk *w);
 
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
