@@ -62,7 +62,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SR
 # Texts that are compiled in (make's sort is by bytes).
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)) $(wildcard runtime/kernels/*.*))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
-DEVICES   := $(sort $(wildcard configs/devices/*.json))
+DEVICES   := $(sort $(wildcard devices/*/device.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
@@ -146,7 +146,7 @@ endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -180,10 +180,10 @@ $(B)/tuner/lab/reference.o $(B)/core/epilogue_range.o: FILE_CFLAGS = $(if $(opti
 $(B)/core/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
-# Bytes of texts, as integers from 0 to 255.
-$(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char
+# Bytes of texts, as integers from 0 to 255; nobody debugs these files.
+$(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char -g0
 # Nobody writes to the texts of a built-in family.
-$(B)/gen/families.o: private FILE_CFLAGS = -funsigned-char -Wno-cast-qual
+$(B)/gen/families.o: private FILE_CFLAGS = -funsigned-char -g0 -Wno-cast-qual
 $(B)/gen/%.o: $(B)/gen/%.c $(B)/flags
 	$(call compile)
 
@@ -349,14 +349,19 @@ man: $(B)/gemmtune
 	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
 	cp $(B)/gemmtune.1 docs/man/gemmtune.1
 
+# What tests/cli/abi.sh holds the library against: recorded with each change that adds to the public
+# header, and anew for a new minor version.
+abi: $(B)/libgemmtune.so
+	tools/abi $< >$(B)/abi.txt
+	cp $(B)/abi.txt tests/data/abi.txt
+
 setup:
 	@tools/setup build device check lint
 
 # ---- reading --------------------------------------------------------------------------------
 
-# Not the trees that the program has printed: cppcheck takes a minute and a half over them.
-C_FILES := $(filter-out %/learned_h200.c,$(wildcard $(foreach d,include core db runtime runtime/* \
-    tuner/* tests tests/* tests/fake/* examples tools,$d/*.[ch])))
+C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* \
+    tests/fake/* examples tools,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -389,7 +394,7 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
 
 # Data and examples have the paths that they have here.
-DATA := $(wildcard configs/*.json configs/devices/*.json configs/slurm/* db/tuned/*.json)
+DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
 DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart

@@ -19,7 +19,7 @@ const char *gt_embedded_text(const struct gt_embedded *list, const char *path);
 extern const struct gt_embedded gt_embedded_templates[];
 /* build/gen/published.c: db/published/, sorted by path */
 extern const struct gt_embedded gt_embedded_published[];
-/* build/gen/devices.c: configs/devices/, sorted by path */
+/* build/gen/devices.c: the descriptions of devices/, sorted by path */
 extern const struct gt_embedded gt_embedded_devices[];
 /* build/gen/kernels.c: the program's own kernels, for checks in tuner/lab/kernels/ and for
  * comparisons in tuner/bench/kernels/ */

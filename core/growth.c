@@ -52,3 +52,16 @@ gt_status gt_growth_write(void *out, size_t size, const void *in, const struct g
     memcpy(out, &struct_size, sizeof struct_size);
     return GEMMTUNE_OK;
 }
+
+gt_status gt_growth_init(void *out, size_t size, const struct gt_growth *g,
+                         struct gt_err *err) {
+    const uint32_t struct_size = (uint32_t)size;
+    if (out == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "the %s is NULL", g->what);
+    const gt_status status = check_size(size, g, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    memset(out, 0, size);
+    memcpy(out, &struct_size, sizeof struct_size);
+    return GEMMTUNE_OK;
+}

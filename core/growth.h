@@ -29,4 +29,9 @@ gt_status gt_growth_read(void *out, const void *in, const struct gt_growth *g,
 gt_status gt_growth_write(void *out, size_t size, const void *in, const struct gt_growth *g,
                           struct gt_err *err);
 
+/* Sets the caller's `size` bytes at *out to 0, and struct_size to `size`. EINVAL for NULL,
+ * and as above. */
+gt_status gt_growth_init(void *out, size_t size, const struct gt_growth *g,
+                         struct gt_err *err);
+
 #endif

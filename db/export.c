@@ -2,7 +2,8 @@
 /*
  * export.c - tuned results as text that people review: one record a line, in the order of
  * gt_db_records, each kernel once, numbers that read back to the same value. The interval
- * of a single sample is null. The same database always gives the same bytes. The file
+ * of a single sample is null. Devices and the hashes of families stand once, so that a
+ * changed hash is one changed line. The same database always gives the same bytes. The file
  * appears whole or not at all.
  */
 #include "db/internal.h"
@@ -51,20 +52,23 @@ static void print_column(FILE *out, const struct gt_db_column *column, const voi
     }
 }
 
-static void print_row(FILE *out, const struct gt_db_table *table, const void *row,
-                      bool *first) {
-    const char *separator = "";
-    (void)fputs(*first ? "\n    {" : ",\n    {", out);
+/* Begins an element of an array or a member of an object, on a line of its own. */
+static void begin_line(FILE *out, bool *first, const char *indent) {
+    (void)fprintf(out, "%s\n%s", *first ? "" : ",", indent);
     *first = false;
+}
+
+/* Columns that stand once for many records are left out. */
+static void print_columns(FILE *out, const struct gt_db_table *table, const void *row) {
+    const char *separator = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct gt_db_column *column = &table->column[i];
-        if (!column->exported)
+        if (!column->exported || column->is_shared)
             continue;
         (void)fprintf(out, "%s\"%s\": ", separator, column->name);
         print_column(out, column, row);
         separator = ", ";
     }
-    (void)fputc('}', out);
 }
 
 /* ---- the document ---------------------------------------------------------- */
@@ -104,6 +108,59 @@ struct stamps {
     struct gt_ranking group;
 };
 
+/* A family that records name: sources of one name differ in their hash. */
+struct source {
+    char name[GT_DB_FAMILY_MAX], hash[65];
+};
+
+struct sources {
+    struct source *item;
+    size_t count;
+};
+
+/* Finds the family among `s`, or the place where it belongs: by name, then by hash. */
+static bool find_source(size_t *at, const struct sources *s, const char *name,
+                        const char *hash) {
+    for (*at = 0; *at < s->count; ++*at) {
+        const int names = strcmp(s->item[*at].name, name);
+        const int order = names != 0 ? names : strcmp(s->item[*at].hash, hash);
+        if (order >= 0)
+            return order == 0;
+    }
+    return false;
+}
+
+static gt_status add_source(struct sources *s, const char *name, const char *hash,
+                            struct gt_err *err) {
+    size_t at;
+    if (find_source(&at, s, name, hash))
+        return GEMMTUNE_OK;
+    struct source *const grown = realloc(s->item, (s->count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    s->item = grown;
+    memmove(grown + at + 1, grown + at, (s->count - at) * sizeof *grown);
+    (void)snprintf(grown[at].name, sizeof grown[at].name, "%s", name);
+    (void)snprintf(grown[at].hash, sizeof grown[at].hash, "%s", hash);
+    s->count++;
+    return GEMMTUNE_OK;
+}
+
+static bool has_name(const struct sources *s, size_t i, const char *name) {
+    return i < s->count && strcmp(s->item[i].name, name) == 0;
+}
+
+/* The word by which records name source `at`: the family's name, with the first digits of
+ * the hash where the file has several sources of that name. */
+static void source_word(char word[GT_DB_FAMILY_MAX + 16], const struct sources *s,
+                        size_t at) {
+    const char *const name = s->item[at].name;
+    const bool alone =
+        !has_name(s, at + 1, name) && (at == 0 || !has_name(s, at - 1, name));
+    (void)snprintf(word, GT_DB_FAMILY_MAX + 16, "%s%s%.12s", name, alone ? "" : "-",
+                   alone ? "" : s->item[at].hash);
+}
+
 struct document {
     struct gt_db *db;
     FILE *out;
@@ -112,6 +169,7 @@ struct document {
     struct list kernels; /* checksums of the subjects of the present problem */
     struct gt_ranking ranking;
     struct stamps stamps;
+    struct sources sources;
     int64_t records; /* written so far */
     bool first;      /* no element of the array was written yet */
 };
@@ -132,12 +190,15 @@ static gt_status print_device(void *user, void *row, struct gt_err *err) {
     if (status != GEMMTUNE_OK || !tuned)
         return status;
     status = list_add(&doc->devices, device->key, err);
-    print_row(doc->out, &gt_device_table, device, &doc->first);
+    begin_line(doc->out, &doc->first, "    {");
+    print_columns(doc->out, &gt_device_table, device);
+    (void)fputc('}', doc->out);
     return status;
 }
 
-static gt_status note_stamp(void *user, void *stored_record, struct gt_err *err) {
-    struct stamps *stamps = user;
+static gt_status note_record(void *user, void *stored_record, struct gt_err *err) {
+    struct document *doc = user;
+    struct stamps *stamps = &doc->stamps;
     struct gt_stored_record *record = stored_record;
     if (!gt_ranking_same(&stamps->group, &record->row)) {
         struct set *grown = realloc(stamps->set, (stamps->count + 1) * sizeof *grown);
@@ -151,14 +212,16 @@ static gt_status note_stamp(void *user, void *stored_record, struct gt_err *err)
     if (record->row.measured_ms > set->newest_ms)
         set->newest_ms = record->row.measured_ms;
     set->any_tied = set->any_tied || (record->row.rank > 0 && record->row.tied);
-    return GEMMTUNE_OK;
+    return add_source(&doc->sources, record->row.subject.family,
+                      record->row.subject.family_hash, err);
 }
 
-static gt_status note_stamps(struct document *doc, struct gt_err *err) {
+/* Notes what the records have in common: times of sets, and families. */
+static gt_status note_records(struct document *doc, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++)
         status = gt_db_each(doc->db, &gt_record_table, doc->devices.text[i], NULL,
-                            note_stamp, &doc->stamps, err);
+                            note_record, doc, err);
     return status;
 }
 
@@ -175,6 +238,15 @@ static gt_status is_repeat(bool *repeat, struct document *doc,
     return *repeat ? GEMMTUNE_OK : list_add(&doc->kernels, kernel, err);
 }
 
+/* The family must be among doc->sources. */
+static void print_word(struct document *doc, const struct gt_db_subject *subject) {
+    char word[GT_DB_FAMILY_MAX + 16];
+    size_t at;
+    (void)find_source(&at, &doc->sources, subject->family, subject->family_hash);
+    source_word(word, &doc->sources, at);
+    gt_json_quote(doc->out, word);
+}
+
 static gt_status print_record(void *user, void *stored_record, struct gt_err *err) {
     struct document *doc = user;
     struct gt_stored_record *record = stored_record;
@@ -189,28 +261,60 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     record->row.measured_ms = set->newest_ms;
     if (record->row.rank == 0)
         record->row.tied = record->row.tied && set->any_tied;
-    print_row(doc->out, &gt_record_table, record, &doc->first);
+    begin_line(doc->out, &doc->first, "      {\"family\": ");
+    print_word(doc, &record->row.subject);
+    (void)fputs(", ", doc->out);
+    print_columns(doc->out, &gt_record_table, record);
+    (void)fputc('}', doc->out);
     doc->records++;
     return GEMMTUNE_OK;
 }
 
+/* A member for each device: its key, and its records. */
 static gt_status print_records(struct document *doc, struct gt_err *err) {
-    gt_status status = note_stamps(doc, err);
-    doc->first = true;
-    for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++)
+    gt_status status = GEMMTUNE_OK;
+    bool first = true;
+    for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++) {
+        begin_line(doc->out, &first, "    ");
+        gt_json_quote(doc->out, doc->devices.text[i]);
+        (void)fputs(": [", doc->out);
+        doc->first = true;
         status = gt_db_each(doc->db, &gt_record_table, doc->devices.text[i], NULL,
                             print_record, doc, err);
+        (void)fputs("\n    ]", doc->out);
+    }
     return status;
 }
 
+/* A member for each family: the word by which records name it, its name and its hash. */
+static void print_sources(struct document *doc) {
+    bool first = true;
+    for (size_t i = 0; i < doc->sources.count; i++) {
+        const struct source *const s = &doc->sources.item[i];
+        char word[GT_DB_FAMILY_MAX + 16];
+        source_word(word, &doc->sources, i);
+        begin_line(doc->out, &first, "    ");
+        gt_json_quote(doc->out, word);
+        (void)fputs(": {\"family\": ", doc->out);
+        gt_json_quote(doc->out, s->name);
+        (void)fputs(", \"hash\": ", doc->out);
+        gt_json_quote(doc->out, s->hash);
+        (void)fputc('}', doc->out);
+    }
+}
+
 static gt_status print_all(struct document *doc, struct gt_err *err) {
-    (void)fputs("{\n  \"format\": 2,\n  \"devices\": [", doc->out);
+    (void)fputs("{\n  \"format\": 3,\n  \"devices\": [", doc->out);
     gt_status status =
         gt_db_each(doc->db, &gt_device_table, NULL, NULL, print_device, doc, err);
-    (void)fputs("\n  ],\n  \"records\": [", doc->out);
+    if (status == GEMMTUNE_OK)
+        status = note_records(doc, err);
+    (void)fputs("\n  ],\n  \"families\": {", doc->out);
+    print_sources(doc);
+    (void)fputs("\n  },\n  \"records\": {", doc->out);
     if (status == GEMMTUNE_OK)
         status = print_records(doc, err);
-    (void)fputs("\n  ]\n}\n", doc->out);
+    (void)fputs("\n  }\n}\n", doc->out);
     return status;
 }
 
@@ -230,6 +334,7 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
     free(doc.devices.text);
     free(doc.kernels.text);
     free(doc.stamps.set);
+    free(doc.sources.item);
     return status;
 }
 

@@ -10,8 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Format 1 has another name for one column, and old keys for CPUs. */
-enum { MEMBERS_MAX = 40, FORMAT = 2 };
+/*
+ * Formats:
+ *   1  has another name for one column, and old keys for CPUs,
+ *   2  repeats the device and the hash of the family in each record,
+ *   3  has a list of records for each device, and the hashes of families once.
+ */
+enum { MEMBERS_MAX = 40, FORMAT = 3, FORMAT_SHARED = 3 };
 
 /* ---- one row --------------------------------------------------------------- */
 
@@ -63,16 +68,38 @@ static gt_status (*const readers[])(const struct gt_db_column *, void *, struct 
     [GT_COLUMN_REAL] = read_real, [GT_COLUMN_WORD] = read_text,
 };
 
-/* Refuses keys that are not read. */
+/* What a file says once for many records: a text for each column that is shared. NULL
+ * where each row has all of its columns. */
+struct shared {
+    const char *device, *family, *hash;
+};
+
+static const char *shared_text(const struct shared *s, const struct gt_db_column *column) {
+    const struct {
+        const char *column, *text;
+    } texts[] = {{"device", s->device}, {"family", s->family}, {"family_hash", s->hash}};
+    size_t i = 0;
+    while (strcmp(texts[i].column, column->name) != 0)
+        i++;
+    return texts[i].text;
+}
+
+static bool is_in_row(const struct gt_db_column *column, const struct shared *shared) {
+    return column->exported && (shared == NULL || !column->is_shared);
+}
+
+/* Refuses keys that are not read. A row with shared texts names its family by a word. */
 static gt_status check_keys(const struct gt_db_table *table, struct gt_node object,
-                            struct gt_err *err) {
+                            const struct shared *shared, struct gt_err *err) {
     const char *keys[MEMBERS_MAX] = {NULL};
     size_t count = 0;
+    if (shared != NULL)
+        keys[count++] = "family";
     for (size_t i = 0; i < table->count && count < MEMBERS_MAX - 2; i++) {
         const struct gt_db_column *column = &table->column[i];
-        if (column->exported)
+        if (is_in_row(column, shared))
             keys[count++] = column->name;
-        if (column->exported && column->was != NULL)
+        if (is_in_row(column, shared) && column->was != NULL)
             keys[count++] = column->was;
     }
     return gt_json_only(object, keys, err);
@@ -95,19 +122,29 @@ static void fill_interval(struct gt_stored_record *record) {
         time->low_ns = time->high_ns = time->median_ns;
 }
 
-static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_node object,
-                          struct gt_err *err) {
+static gt_status read_column(const struct gt_db_column *column, void *row,
+                             struct gt_node object, const struct shared *shared,
+                             struct gt_err *err) {
     struct gt_err why = {{0}};
-    gt_status status = check_keys(table, object, err);
-    for (size_t i = 0; i < table->count && status == GEMMTUNE_OK; i++) {
-        const struct gt_db_column *column = &table->column[i];
-        struct gt_node n;
-        if (!column->exported)
-            continue;
-        status = need_column(&n, column, object, err);
-        if (status == GEMMTUNE_OK)
-            status = readers[column->kind](column, row, n, err);
+    struct gt_node n;
+    if (!column->exported)
+        return GEMMTUNE_OK;
+    if (!is_in_row(column, shared)) {
+        const gt_status status =
+            gt_column_set_text(column, row, shared_text(shared, column), &why);
+        return status == GEMMTUNE_OK ? status
+                                     : gt_json_fail_because(object, status, &why, err);
     }
+    const gt_status status = need_column(&n, column, object, err);
+    return status == GEMMTUNE_OK ? readers[column->kind](column, row, n, err) : status;
+}
+
+static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_node object,
+                          const struct shared *shared, struct gt_err *err) {
+    struct gt_err why = {{0}};
+    gt_status status = check_keys(table, object, shared, err);
+    for (size_t i = 0; i < table->count && status == GEMMTUNE_OK; i++)
+        status = read_column(&table->column[i], row, object, shared, err);
     if (status != GEMMTUNE_OK)
         return status;
     if (table == &gt_device_table)
@@ -120,28 +157,25 @@ static gt_status read_row(const struct gt_db_table *table, void *row, struct gt_
 
 /* ---- the document ---------------------------------------------------------- */
 
-static gt_status take_device(struct gt_intake *in, struct gt_node root,
-                             struct gt_node devices, size_t i, struct gt_err *err) {
+static gt_status take_device(struct gt_intake *in, struct gt_node device_object,
+                             struct gt_err *err) {
     struct gt_stored_device device = {0};
-    (void)root;
-    const gt_status status =
-        read_row(&gt_device_table, &device, gt_json_at(devices, i), err);
+    const gt_status status = read_row(&gt_device_table, &device, device_object, NULL, err);
     return status == GEMMTUNE_OK ? gt_intake_device(in, &device, err) : status;
 }
 
-/* A record's device must be described in the same file; *device gets the description. */
+/* A record's device must be described in the same file; *device gets the description. The
+ * message is about `n`. */
 static gt_status find_described(struct gt_stored_device *device, struct gt_node devices,
-                                struct gt_node record, const char *key,
-                                struct gt_err *err) {
+                                struct gt_node n, const char *key, struct gt_err *err) {
     for (size_t i = 0; i < gt_json_count(devices); i++) {
         const char *described = NULL;
         const struct gt_node object = gt_json_at(devices, i);
         if (gt_json_string(&described, gt_json_member(object, "key"), err) == GEMMTUNE_OK &&
             strcmp(described, key) == 0)
-            return read_row(&gt_device_table, device, object, err);
+            return read_row(&gt_device_table, device, object, NULL, err);
     }
-    return gt_json_fail(gt_json_member(record, "device"), err,
-                        "\"%s\" is not among the devices", key);
+    return gt_json_fail(n, err, "\"%s\" is not among the devices", key);
 }
 
 static int compare_sets(const struct gt_stored_record *a,
@@ -166,52 +200,136 @@ static gt_status check_order(const struct gt_stored_record *before,
     return GEMMTUNE_OK;
 }
 
-static gt_status take_record(struct gt_intake *in, struct gt_node root,
-                             struct gt_node records, size_t i, struct gt_err *err) {
-    const struct gt_node object = gt_json_at(records, i);
+static gt_status member_text(const char **out, struct gt_node object, const char *key,
+                             struct gt_err *err) {
+    struct gt_node n;
+    const gt_status status = gt_json_need(&n, object, key, err);
+    return status == GEMMTUNE_OK ? gt_json_string(out, n, err) : status;
+}
+
+/* A list of records: all of the file, or those of one device. */
+struct record_list {
+    struct gt_node devices, families, records;
+    const char *device; /* of all records; NULL: each record names its own */
+};
+
+/* Finds the family that a record of format 3 names by a word. */
+static gt_status find_family(struct shared *out, const struct record_list *list,
+                             struct gt_node record, struct gt_err *err) {
+    static const char *const keys[] = {"family", "hash", NULL};
+    const char *word = NULL;
+    gt_status status = member_text(&word, record, "family", err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_node family = gt_json_member(list->families, word);
+    if (gt_json_kind(family) == GT_JSON_ABSENT)
+        return gt_json_fail(gt_json_member(record, "family"), err,
+                            "\"%s\" is not among the families", word);
+    out->device = list->device;
+    status = gt_json_only(family, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = member_text(&out->family, family, "family", err);
+    if (status == GEMMTUNE_OK)
+        status = member_text(&out->hash, family, "hash", err);
+    return status;
+}
+
+static gt_status read_record(struct gt_stored_record *out, const struct record_list *list,
+                             size_t i, struct gt_err *err) {
+    const struct gt_node object = gt_json_at(list->records, i);
+    struct shared shared;
+    if (list->device == NULL)
+        return read_row(&gt_record_table, out, object, NULL, err);
+    const gt_status status = find_family(&shared, list, object, err);
+    return status == GEMMTUNE_OK ? read_row(&gt_record_table, out, object, &shared, err)
+                                 : status;
+}
+
+static gt_status take_record(struct gt_intake *in, const struct record_list *list, size_t i,
+                             struct gt_err *err) {
+    const struct gt_node object = gt_json_at(list->records, i);
     struct gt_stored_record record = {.row.provenance = GT_LOCAL}, before = record;
     struct gt_stored_device device = {0};
-    gt_status status = read_row(&gt_record_table, &record, object, err);
+    gt_status status = read_record(&record, list, i, err);
     if (status == GEMMTUNE_OK)
-        status = find_described(&device, gt_json_member(root, "devices"), object,
+        status = find_described(&device, list->devices,
+                                list->device != NULL ? list->records
+                                                     : gt_json_member(object, "device"),
                                 record.row.subject.device_key, err);
     if (status == GEMMTUNE_OK && i > 0)
-        status = read_row(&gt_record_table, &before, gt_json_at(records, i - 1), err);
+        status = read_record(&before, list, i - 1, err);
     if (status == GEMMTUNE_OK && i > 0)
         status = check_order(&before, &record, object, err);
     record.row.subject.device_key = device.key; /* not the old key */
     return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
 }
 
-/* Takes element i of the array. `root` is that of the document. */
-typedef gt_status (*take_fn)(struct gt_intake *in, struct gt_node root,
-                             struct gt_node array, size_t i, struct gt_err *err);
+static gt_status need_kind(struct gt_node *out, struct gt_node root, const char *name,
+                           enum gt_json_kind kind, struct gt_err *err) {
+    const gt_status status = gt_json_need(out, root, name, err);
+    if (status == GEMMTUNE_OK && gt_json_kind(*out) != kind)
+        return gt_json_fail(*out, err, "must be an %s",
+                            kind == GT_JSON_ARRAY ? "array" : "object");
+    return status;
+}
 
-static gt_status take_array(struct gt_intake *in, struct gt_node root, const char *name,
-                            take_fn take, struct gt_err *err) {
-    struct gt_node array;
-    gt_status status = gt_json_need(&array, root, name, err);
-    if (status == GEMMTUNE_OK && gt_json_kind(array) != GT_JSON_ARRAY)
-        return gt_json_fail(array, err, "must be an array");
-    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(array); i++)
-        status = take(in, root, array, i, err);
+static gt_status take_list(struct gt_intake *in, const struct record_list *list,
+                           struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    if (gt_json_kind(list->records) != GT_JSON_ARRAY)
+        return gt_json_fail(list->records, err, "must be an array");
+    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(list->records); i++)
+        status = take_record(in, list, i, err);
+    return status;
+}
+
+static gt_status take_records(struct gt_intake *in, struct gt_node root,
+                              struct record_list list, struct gt_err *err) {
+    gt_status status = need_kind(&list.records, root, "records", GT_JSON_ARRAY, err);
+    return status == GEMMTUNE_OK ? take_list(in, &list, err) : status;
+}
+
+static gt_status take_shared_records(struct gt_intake *in, struct gt_node root,
+                                     struct record_list list, struct gt_err *err) {
+    struct gt_node lists;
+    gt_status status = need_kind(&list.families, root, "families", GT_JSON_OBJECT, err);
+    if (status == GEMMTUNE_OK)
+        status = need_kind(&lists, root, "records", GT_JSON_OBJECT, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(lists); i++) {
+        list.records = gt_json_at(lists, i);
+        list.device = gt_json_key(list.records);
+        status = take_list(in, &list, err);
+    }
+    return status;
+}
+
+static gt_status check_members(int64_t *version, struct gt_node root, struct gt_err *err) {
+    static const char *const all[] = {"format", "devices", "records", "families", NULL};
+    static const char *const old[] = {"format", "devices", "records", NULL};
+    struct gt_node format;
+    gt_status status = gt_json_only(root, all, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need(&format, root, "format", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_int(version, format, 1, FORMAT, err);
+    if (status == GEMMTUNE_OK && *version < FORMAT_SHARED)
+        status = gt_json_only(root, old, err);
     return status;
 }
 
 static gt_status take_document(struct gt_intake *in, struct gt_node root,
                                struct gt_err *err) {
-    static const char *const keys[] = {"format", "devices", "records", NULL};
-    struct gt_node format;
+    struct record_list list = {.device = NULL};
     int64_t version = 0;
-    gt_status status = gt_json_only(root, keys, err);
+    gt_status status = check_members(&version, root, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&format, root, "format", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&version, format, 1, FORMAT, err);
-    if (status == GEMMTUNE_OK)
-        status = take_array(in, root, "devices", take_device, err);
-    return status == GEMMTUNE_OK ? take_array(in, root, "records", take_record, err)
-                                 : status;
+        status = need_kind(&list.devices, root, "devices", GT_JSON_ARRAY, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(list.devices); i++)
+        status = take_device(in, gt_json_at(list.devices, i), err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    return (version < FORMAT_SHARED ? take_records : take_shared_records)(in, root, list,
+                                                                          err);
 }
 
 /* ---- the file -------------------------------------------------------------- */

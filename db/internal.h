@@ -132,6 +132,7 @@ enum gt_column_kind {
 struct gt_db_column {
     const char *name; /* of the column, and of the key in exported text */
     const char *was;  /* the key in exported text of format 1; NULL: the same */
+    bool is_shared;   /* exported text of format 3 says it once for many records */
     const char *from; /* SQL that reads it; NULL: x.<name> */
     enum gt_column_kind kind;
     size_t offset;     /* in the row's struct */

@@ -184,17 +184,19 @@ static const struct gt_db_column device_columns[] = {
 #undef INT64
 #undef BOOL
 
-#define TEXT(name_, from_, type, field, low_, room)                                        \
+#define TEXT(name_, from_, type, field, low_, room, shared)                                \
     {                                                                                      \
         .name = name_, .from = from_, .kind = GT_COLUMN_TEXT,                              \
-        .offset = offsetof(type, field), .low = low_, .high = room, .exported = true       \
+        .offset = offsetof(type, field), .low = low_, .high = room, .exported = true,      \
+        .is_shared = shared                                                                \
     }
 #define SUBJECT(type)                                                                      \
-    TEXT("device", "d.key", type, row.subject.device_key, 1, GT_DEVICE_KEY_MAX),           \
-        TEXT("problem", "s.problem", type, row.subject.problem, 1, GT_PROBLEM_NAME_MAX),   \
-        TEXT("family", "f.name", type, row.subject.family, 1, GT_DB_FAMILY_MAX),           \
-        TEXT("family_hash", "f.hash", type, row.subject.family_hash, 64, 65),              \
-        TEXT("point", "s.point", type, row.subject.point, 0, GT_POINT_TEXT_MAX)
+    TEXT("device", "d.key", type, row.subject.device_key, 1, GT_DEVICE_KEY_MAX, true),     \
+        TEXT("problem", "s.problem", type, row.subject.problem, 1, GT_PROBLEM_NAME_MAX,    \
+             false),                                                                       \
+        TEXT("family", "f.name", type, row.subject.family, 1, GT_DB_FAMILY_MAX, true),     \
+        TEXT("family_hash", "f.hash", type, row.subject.family_hash, 64, 65, true),        \
+        TEXT("point", "s.point", type, row.subject.point, 0, GT_POINT_TEXT_MAX, false)
 enum { SUBJECT_COLUMNS = 5 };
 
 #define OF(type, name_, kind_, field, low_, high_)                                         \

@@ -35,8 +35,10 @@ static gemmtune_problem make_problem(void) {
 }
 
 static void multiply(const struct device *d, cl_mem da, cl_mem db, cl_mem dc) {
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d->context, .device = d->id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d->context,
+                                    .device = d->id};
     const gemmtune_problem problem = make_problem();
     const float alpha = 1, beta = 0;
     gemmtune_ctx *ctx;

@@ -78,8 +78,10 @@ static double worst_error(void) {
 int main(void) {
     fill();
     struct device d = open_device();
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d.context, .device = d.id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d.context,
+                                    .device = d.id};
     cl_mem da = upload(&d, a, sizeof a), db = upload(&d, b, sizeof b),
            dc = upload(&d, c, sizeof c);
     cl_mem operand[OPERANDS] = {upload(&d, &s, sizeof s), upload(&d, bias, sizeof bias),

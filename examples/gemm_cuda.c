@@ -60,7 +60,7 @@ static void fill(void) {
 
 static void multiply(const struct device *d) {
     /* context NULL: the one that is current */
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {.struct_size = sizeof target, .backend = GEMMTUNE_CUDA};
     const float alpha = 1, beta = 0; /* beta 0: C is written and not read */
     gemmtune_problem problem;
     gemmtune_ctx *ctx;

@@ -25,8 +25,10 @@ static void fill(void) {
 }
 
 static void multiply(const struct device *d, cl_mem da, cl_mem db, cl_mem dc) {
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d->context, .device = d->id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d->context,
+                                    .device = d->id};
     const float alpha = 1, beta = 0; /* beta 0: C is written and not read */
     gemmtune_problem problem;
     gemmtune_ctx *ctx;

@@ -71,8 +71,10 @@ static void launch(const struct device *d, const gemmtune_plan *plan,
 }
 
 static void multiply(const struct device *d, const struct memory *m) {
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d->context, .device = d->id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d->context,
+                                    .device = d->id};
     const gemmtune_problem problem = make_problem();
     gemmtune_ctx *ctx;
     gemmtune_plan *plan;

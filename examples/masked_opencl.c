@@ -44,8 +44,10 @@ struct memory {
 };
 
 static void multiply(const struct device *d, const struct memory *m) {
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d->context, .device = d->id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d->context,
+                                    .device = d->id};
     const gemmtune_problem problem = make_problem();
     const float alpha = 1, beta = 0;
     gemmtune_args args;

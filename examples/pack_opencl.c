@@ -80,8 +80,10 @@ static double worst_error(int m) {
 int main(void) {
     fill();
     struct device d = open_device();
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = d.context, .device = d.id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = d.context,
+                                    .device = d.id};
     gemmtune_ctx *ctx;
     double worst = 0;
     check(gemmtune_open(&ctx, NULL, &target), "gemmtune_open");

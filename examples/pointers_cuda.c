@@ -61,7 +61,7 @@ static gemmtune_problem make_problem(void) {
 
 static void multiply(const struct memory *m, CUstream stream) {
     /* context NULL: the one that is current */
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {.struct_size = sizeof target, .backend = GEMMTUNE_CUDA};
     const gemmtune_problem problem = make_problem();
     const float alpha = 1, beta = 0; /* beta 0: C is written and not read */
     gemmtune_plan_info info = {.struct_size = sizeof info};

@@ -34,7 +34,11 @@
  * struct lacks counts as 0, and 0 means the behaviour from before the member existed. The
  * library accepts a newer struct as long as the members that it does not know are 0;
  * otherwise the call returns GEMMTUNE_EUNSUPPORTED. The inline functions below tell the
- * library how long the caller's struct is.
+ * library how long the caller's struct is. Callers without a C compiler call their `_sized`
+ * forms, with the length of their struct in bytes.
+ *
+ * The values of enums are fixed as well: new ones are added at the end, none is reused. So
+ * a caller must expect values in results that its header does not have.
  *
  * Some features have a place here but no kernel yet. A plan that needs one is refused with
  * GEMMTUNE_EUNSUPPORTED and one sentence; docs/api.md lists them.
@@ -51,7 +55,7 @@ extern "C" {
 #endif
 
 #define GEMMTUNE_VERSION_MAJOR 0
-#define GEMMTUNE_VERSION_MINOR 2
+#define GEMMTUNE_VERSION_MINOR 3
 #define GEMMTUNE_VERSION_PATCH 0
 
 #if defined(_WIN32)
@@ -95,46 +99,50 @@ GEMMTUNE_API const char *gemmtune_errmsg(void);
 /* ---- problem ------------------------------------------------------------ */
 
 typedef enum gemmtune_dtype {
-    GEMMTUNE_F32,
-    GEMMTUNE_F64,
-    GEMMTUNE_F16,
-    GEMMTUNE_BF16,
-    GEMMTUNE_E4M3,
-    GEMMTUNE_E5M2,
-    GEMMTUNE_I8,
-    GEMMTUNE_I32
+    GEMMTUNE_F32 = 0,
+    GEMMTUNE_F64 = 1,
+    GEMMTUNE_F16 = 2,
+    GEMMTUNE_BF16 = 3,
+    GEMMTUNE_E4M3 = 4,
+    GEMMTUNE_E5M2 = 5,
+    GEMMTUNE_I8 = 6,
+    GEMMTUNE_I32 = 7
 } gemmtune_dtype;
 
-typedef enum gemmtune_trans { GEMMTUNE_NOTRANS, GEMMTUNE_TRANS } gemmtune_trans;
-typedef enum gemmtune_layout { GEMMTUNE_COL_MAJOR, GEMMTUNE_ROW_MAJOR } gemmtune_layout;
+typedef enum gemmtune_trans { GEMMTUNE_NOTRANS = 0, GEMMTUNE_TRANS = 1 } gemmtune_trans;
+typedef enum gemmtune_layout {
+    GEMMTUNE_COL_MAJOR = 0,
+    GEMMTUNE_ROW_MAJOR = 1
+} gemmtune_layout;
 
 /* How exact the products and their sum are. TF32 matters for F32 inputs only, SPLIT and
  * BF16X3 for F32 inputs that are accumulated in F32, FAST and PROMOTED for 8-bit floats
  * that are accumulated in F32, RESIDUES for F64 inputs that are accumulated in F64. For
  * other types they mean STRICT. */
 typedef enum gemmtune_math {
-    GEMMTUNE_MATH_STRICT,   /* inputs as stored, the sum in type_acc */
-    GEMMTUNE_MATH_TF32,     /* F32 inputs may be rounded to 10 bits after the point */
-    GEMMTUNE_MATH_FAST,     /* partial sums may be kept in fewer bits than F32 has */
-    GEMMTUNE_MATH_SPLIT,    /* each F32 input may be two TF32 parts, each product three */
-    GEMMTUNE_MATH_RESIDUES, /* F64 by exact products of bytes, with the bound of F64 */
-    GEMMTUNE_MATH_PROMOTED, /* as FAST, but sums over 128 of k are added up in F32 */
-    GEMMTUNE_MATH_BF16X3    /* as SPLIT, but the parts are BF16: about 2^-15 is lost */
+    GEMMTUNE_MATH_STRICT = 0, /* inputs as stored, the sum in type_acc */
+    GEMMTUNE_MATH_TF32 = 1,   /* F32 inputs may be rounded to 10 bits after the point */
+    GEMMTUNE_MATH_FAST = 2,   /* partial sums may be kept in fewer bits than F32 has */
+    GEMMTUNE_MATH_SPLIT = 3,  /* each F32 input may be two TF32 parts, each product three */
+    GEMMTUNE_MATH_RESIDUES = 4, /* F64 by exact products of bytes, with the bound of F64 */
+    GEMMTUNE_MATH_PROMOTED = 5, /* as FAST, but sums over 128 of k are added up in F32 */
+    GEMMTUNE_MATH_BF16X3 = 6    /* as SPLIT, but the parts are BF16: about 2^-15 is lost */
 } gemmtune_math;
 
 /* Which products one call computes. `batch` and the strides below say how many there are
  * and where each one's matrices begin. */
 typedef enum gemmtune_batch_kind {
-    GEMMTUNE_BATCH_STRIDED,  /* matrix i of A begins i * stride_a elements after the first,
-                              * and so for B and C; with `batch` 1 it is a single product */
-    GEMMTUNE_BATCH_POINTERS, /* a, b and c of a call are device arrays of `batch` device
-                              * pointers, one for each matrix; CUDA only. `pointer_align`
-                              * says how they are aligned */
-    GEMMTUNE_GROUPED_ROWS,   /* A and C are one matrix each, of m rows in `batch` groups,
-                              * one after another. Group g is multiplied by matrix g of
-                              * B; `rows` of a call says where groups end */
-    GEMMTUNE_MASKED_ROWS     /* as STRIDED, but only the first rows of each product are
-                              * computed. `rows` of a call says how many */
+    GEMMTUNE_BATCH_STRIDED =
+        0, /* matrix i of A begins i * stride_a elements after the first,
+            * and so for B and C; with `batch` 1 it is a single product */
+    GEMMTUNE_BATCH_POINTERS = 1, /* a, b and c of a call are device arrays of `batch` device
+                                  * pointers, one for each matrix; CUDA only.
+                                  * `pointer_align` says how they are aligned */
+    GEMMTUNE_GROUPED_ROWS = 2, /* A and C are one matrix each, of m rows in `batch` groups,
+                                * one after another. Group g is multiplied by matrix g of
+                                * B; `rows` of a call says where groups end */
+    GEMMTUNE_MASKED_ROWS = 3   /* as STRIDED, but only the first rows of each product are
+                                * computed. `rows` of a call says how many */
 } gemmtune_batch_kind;
 
 /* A stride: each matrix begins where the one before it ends, `rows * ld` elements after it.
@@ -187,8 +195,7 @@ typedef struct gemmtune_problem {
                             * name */
 } gemmtune_problem;
 
-/* gemmtune_problem_init for callers without a C compiler: `size` is the length of their
- * struct in bytes. */
+/* gemmtune_problem_init for callers without a C compiler. */
 GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, size_t size,
                                                          gemmtune_dtype type, int64_t m,
                                                          int64_t n, int64_t k);
@@ -246,14 +253,27 @@ GEMMTUNE_API gemmtune_status gemmtune_convert(void *dst, gemmtune_dtype dst_type
 
 /* ---- context: one database, one device ---------------------------------- */
 
-typedef enum gemmtune_backend { GEMMTUNE_CUDA, GEMMTUNE_OPENCL } gemmtune_backend;
+typedef enum gemmtune_backend { GEMMTUNE_CUDA = 0, GEMMTUNE_OPENCL = 1 } gemmtune_backend;
 
-/* A device to run on. The handles stay the caller's and must outlive the gemmtune_ctx. */
+/* A device to run on. The handles stay the caller's and must outlive the gemmtune_ctx.
+ * gemmtune_target_init sets them to NULL; set members afterwards. */
 typedef struct gemmtune_target {
+    uint32_t struct_size; /* sizeof(gemmtune_target), for growth */
     gemmtune_backend backend;
     void *context; /* CUcontext or cl_context; NULL: CUDA's current one */
     void *device;  /* cl_device_id; NULL for CUDA */
 } gemmtune_target;
+
+/* gemmtune_target_init for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_target_init_sized(gemmtune_target *target,
+                                                        size_t size,
+                                                        gemmtune_backend backend);
+
+/* EINVAL for NULL. */
+static inline gemmtune_status gemmtune_target_init(gemmtune_target *target,
+                                                   gemmtune_backend backend) {
+    return gemmtune_target_init_sized(target, sizeof(gemmtune_target), backend);
+}
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
@@ -277,10 +297,10 @@ typedef struct gemmtune_plan gemmtune_plan;
  * exceptions. Such a result for the same problem goes before GEMMTUNE_MATCH_SHAPE. Such
  * results for other problems compete with GEMMTUNE_MATCH_SHAPE by forecast. */
 typedef enum gemmtune_match {
-    GEMMTUNE_MATCH_EXACT,  /* tuned for the same problem on this device */
-    GEMMTUNE_MATCH_SHAPE,  /* tuned on this device, for another problem */
-    GEMMTUNE_MATCH_ARCH,   /* tuned elsewhere, on a device of this architecture */
-    GEMMTUNE_MATCH_DEFAULT /* never measured here: a family's start or default point */
+    GEMMTUNE_MATCH_EXACT = 0,  /* tuned for the same problem on this device */
+    GEMMTUNE_MATCH_SHAPE = 1,  /* tuned on this device, for another problem */
+    GEMMTUNE_MATCH_ARCH = 2,   /* tuned elsewhere, on a device of this architecture */
+    GEMMTUNE_MATCH_DEFAULT = 3 /* never measured here: a family's start or default point */
 } gemmtune_match;
 
 typedef struct gemmtune_plan_info {
@@ -516,15 +536,15 @@ GEMMTUNE_API gemmtune_status gemmtune_pack(gemmtune_ctx *ctx, const gemmtune_pro
 
 /* The order of a host product's tiles of C, and which tiles stay on the device. */
 typedef enum gemmtune_host_order {
-    GEMMTUNE_HOST_PLANNED,     /* the order with the fastest forecast */
-    GEMMTUNE_HOST_FIVE_BUFFERS /* as published in 2010: one tile of C, two of A and two of B
-                                * on the device, nothing kept beyond them */
+    GEMMTUNE_HOST_PLANNED = 0,     /* the order with the fastest forecast */
+    GEMMTUNE_HOST_FIVE_BUFFERS = 1 /* as published in 2010: one tile of C, two of A and two
+                                    * of B on the device, nothing kept beyond them */
 } gemmtune_host_order;
 
 /* How matrices get to the device. */
 typedef enum gemmtune_host_copies {
-    GEMMTUNE_HOST_AUTO,  /* pinned matrices directly, others through staging memory */
-    GEMMTUNE_HOST_STAGED /* all through staging memory */
+    GEMMTUNE_HOST_AUTO = 0,  /* pinned matrices directly, others through staging memory */
+    GEMMTUNE_HOST_STAGED = 1 /* all through staging memory */
 } gemmtune_host_copies;
 
 /* The progress of a host product. */
@@ -567,9 +587,13 @@ typedef struct gemmtune_host_options {
     void *trace_user;
 } gemmtune_host_options;
 
-static inline void gemmtune_host_options_init(gemmtune_host_options *options) {
-    memset(options, 0, sizeof *options);
-    options->struct_size = (uint32_t)sizeof *options;
+/* gemmtune_host_options_init for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status
+gemmtune_host_options_init_sized(gemmtune_host_options *options, size_t size);
+
+/* EINVAL for NULL. */
+static inline gemmtune_status gemmtune_host_options_init(gemmtune_host_options *options) {
+    return gemmtune_host_options_init_sized(options, sizeof(gemmtune_host_options));
 }
 
 /* The results of a host product. Times of several devices are averaged. */
@@ -595,9 +619,13 @@ typedef struct gemmtune_host_report {
     char kernel[256]; /* its family and point, cut to fit */
 } gemmtune_host_report;
 
-static inline void gemmtune_host_report_init(gemmtune_host_report *report) {
-    memset(report, 0, sizeof *report);
-    report->struct_size = (uint32_t)sizeof *report;
+/* gemmtune_host_report_init for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_host_report_init_sized(gemmtune_host_report *report,
+                                                             size_t size);
+
+/* EINVAL for NULL. */
+static inline gemmtune_status gemmtune_host_report_init(gemmtune_host_report *report) {
+    return gemmtune_host_report_init_sized(report, sizeof(gemmtune_host_report));
 }
 
 /*
@@ -629,10 +657,10 @@ GEMMTUNE_API gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_
 /* ---- process-wide ------------------------------------------------------- */
 
 typedef enum gemmtune_log_level {
-    GEMMTUNE_LOG_ERROR,
-    GEMMTUNE_LOG_WARN,
-    GEMMTUNE_LOG_INFO,
-    GEMMTUNE_LOG_DEBUG
+    GEMMTUNE_LOG_ERROR = 0,
+    GEMMTUNE_LOG_WARN = 1,
+    GEMMTUNE_LOG_INFO = 2,
+    GEMMTUNE_LOG_DEBUG = 3
 } gemmtune_log_level;
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 

@@ -7,7 +7,6 @@
 #include "core/text.h"
 #include "runtime/driver.h"
 #include "runtime/family_inside.h"
-#include "runtime/learned.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -233,7 +232,6 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->stride[2] = gt_problem_outputs(p) > 1 ? p->stride_c : 0;
     gt_builtin_values(b->value, d, p);
     b->epilogue = gt_epilogue_of(p);
-    b->learned = gt_learned_of(b, d);
     bind_epilogue(b);
     bind_math(b);
     for (int i = 0; i < f->constant_count; i++)

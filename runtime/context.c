@@ -5,6 +5,7 @@
  */
 #include "runtime/context.h"
 
+#include "core/growth.h"
 #include "core/log.h"
 #include "db/db.h"
 #include "runtime/known.h"
@@ -47,13 +48,28 @@ static gt_status read_default(gemmtune_ctx *ctx, struct gt_err *err) {
 
 /* ---- open and close -------------------------------------------------------------- */
 
-static gt_status check_target(const gemmtune_target *target, struct gt_err *err) {
+/* The struct of the first release of this ABI is the present one. */
+static const struct gt_growth target_growth = {
+    sizeof(gemmtune_target), sizeof(gemmtune_target), "target", "gemmtune_target_init"};
+
+gemmtune_status gemmtune_target_init_sized(gemmtune_target *target, size_t size,
+                                           gemmtune_backend backend) {
+    const gt_status status =
+        gt_growth_init(target, size, &target_growth, gt_public_entry());
+    if (status == GEMMTUNE_OK)
+        target->backend = backend;
+    return status;
+}
+
+static gt_status read_target(gemmtune_target *out, const gemmtune_target *target,
+                             struct gt_err *err) {
     if (target == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "target is NULL");
-    if (gt_driver_of(target->backend) == NULL)
+    const gt_status status = gt_growth_read(out, target, &target_growth, err);
+    if (status == GEMMTUNE_OK && gt_driver_of(out->backend) == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
-                       (unsigned)target->backend);
-    return GEMMTUNE_OK;
+                       (unsigned)out->backend);
+    return status;
 }
 
 static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,
@@ -92,10 +108,11 @@ clear_packer:
 gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
                               const gemmtune_target *target) {
     struct gt_err *err = gt_public_entry();
+    gemmtune_target own;
     if (out == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
     *out = NULL;
-    gt_status status = check_target(target, err);
+    gt_status status = read_target(&own, target, err);
     if (status != GEMMTUNE_OK)
         return status;
     gemmtune_ctx *ctx = calloc(1, sizeof *ctx);
@@ -106,7 +123,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
         free(ctx);
         return status;
     }
-    status = fill(ctx, db_path, target, err);
+    status = fill(ctx, db_path, &own, err);
     if (status == GEMMTUNE_OK) {
         *out = ctx;
         ctx = NULL;

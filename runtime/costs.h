@@ -3,10 +3,10 @@
  * costs.h - the costs of the performance model, in clocks and issue slots of a unit
  * (multiprocessor) unless the line names another unit.
  *
- * The fitted costs were fitted all at once, to trials of an H200. `gemmtune predict --fit`
- * prints their lines anew from the trials of a database. After a change of costs the trees
- * of learned.h are learned anew. Other architectures get the same figures; figures of their
- * own would make a table of this.
+ * The fitted costs were fitted all at once, to trials of an H200: other devices get them
+ * until they have costs of their own (costs.json, shelf.h). `gemmtune predict --fit` prints
+ * that file from the trials of a database. After a change of costs the trees of learned.h
+ * are learned anew.
  */
 #ifndef GT_RUNTIME_COSTS_H
 #define GT_RUNTIME_COSTS_H
@@ -45,6 +45,8 @@ struct gt_costs {
     GT_COST_LIST(X)
 #undef X
 };
-extern const struct gt_costs gt_costs_h200;
+
+/* The costs of this list: of a device that has none of its own (shelf.h). */
+extern const struct gt_costs gt_costs_usual;
 
 #endif

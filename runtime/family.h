@@ -271,8 +271,6 @@ const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
 /* Bit of "nn", "nt", "tn" or "tt" in gt_family.layouts; 0 for any other text. */
 uint64_t gt_layout_bit(const char *layout);
 
-struct gt_learned; /* learned.h */
-
 /* Values of every symbol. Fill with gt_bind_*; evaluate rules and launches on it. A plain
  * value: copy it freely. */
 struct gt_binding {
@@ -288,11 +286,6 @@ struct gt_binding {
     int64_t slot_rows; /* rows of a slot; 0: there are no slots */
     int64_t walks;     /* rows of a tile when one launch has all products' tiles; else 0 */
     const struct gt_epilogue *epilogue; /* of the problem, see core/epilogue_keep.h */
-    const struct gt_learned *learned;   /* learned.h: what corrects forecasts; or NULL */
-    bool few_trees; /* only the trees of a rough forecast correct; else all do */
-    /* A forecast that the trees of a glance (learned.h) find longer than this, or those of
-     * a rough one not much shorter, gets no more trees; 0: no forecast is too long. */
-    double too_long_ns;
     int64_t value[GT_SYMBOLS_MAX];
 };
 

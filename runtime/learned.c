@@ -6,11 +6,10 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The trials are of a whole GPU of 132 units. A slice of one has another balance. The
- * limit was chosen, not measured. */
-enum { LEARNED_CC = 90, UNITS_MIN = 100 };
 /* Multiplications of the largest product that was tried. Larger ones bind other resources:
  * the power limit of a device, above all. */
 static const double learned_volume = 4e10;
@@ -110,6 +109,21 @@ static bool take_name(const char **names, const char *name) {
     return true;
 }
 
+char *gt_learned_names(const struct gt_family *f) {
+    size_t size = 1;
+    for (int i = 0; i < f->param_count; i++)
+        size += strlen(f->param[i].name) + 1;
+    for (int i = 0; i < f->derive_count; i++)
+        size += strlen(f->symbols.name[f->derive[i].slot]) + 1;
+    char *const names = calloc(1, size);
+    char *at = names;
+    for (int i = 0; names != NULL && i < f->param_count; i++)
+        at += sprintf(at, "%s ", f->param[i].name);
+    for (int i = 0; names != NULL && i < f->derive_count; i++)
+        at += sprintf(at, "%s ", f->symbols.name[f->derive[i].slot]);
+    return names;
+}
+
 /* Whether these are the family's parameters and what it derives. */
 static bool has_names(const struct gt_family *f, const char *names) {
     bool has = true;
@@ -121,30 +135,29 @@ static bool has_names(const struct gt_family *f, const char *names) {
 }
 
 /* Whether trials of the bound problem would teach if it had no epilogue. */
-static bool plain_product_teaches(const struct gt_binding *b, const struct gt_device *d) {
+static bool plain_product_teaches(const struct gt_binding *b) {
     const double volume = (double)b->value[GT_IN_M] * (double)b->value[GT_IN_N] *
                           (double)b->value[GT_IN_K] * (double)b->value[GT_IN_BATCH];
     const bool is_built_in = b->family->derive_all != NULL;
-    return is_built_in && d->cc == LEARNED_CC && d->units >= UNITS_MIN &&
-           volume <= learned_volume && b->batch_kind == GEMMTUNE_BATCH_STRIDED &&
-           b->dtype != NULL && teaches(b->dtype);
+    return is_built_in && volume <= learned_volume &&
+           b->batch_kind == GEMMTUNE_BATCH_STRIDED && b->dtype != NULL && teaches(b->dtype);
 }
 
-bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d) {
-    return b->epilogue == NULL && plain_product_teaches(b, d);
+bool gt_learned_may(const struct gt_binding *b) {
+    return b->epilogue == NULL && plain_product_teaches(b);
 }
 
-const struct gt_learned *gt_learned_shipped(const struct gt_family *f) {
-    for (size_t i = 0; i < gt_learned_h200_count; i++)
-        if (strcmp(gt_learned_h200[i].family, f->name) == 0 &&
-            has_names(f, gt_learned_h200[i].names))
-            return &gt_learned_h200[i];
+const struct gt_learned *gt_learned_for(const struct gt_trees *t,
+                                        const struct gt_family *f) {
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->of[i].family, f->name) == 0 && has_names(f, t->of[i].names))
+            return &t->of[i];
     return NULL;
 }
 
-const struct gt_learned *gt_learned_of(const struct gt_binding *b,
-                                       const struct gt_device *d) {
-    return plain_product_teaches(b, d) ? gt_learned_shipped(b->family) : NULL;
+const struct gt_learned *gt_learned_of(const struct gt_trees *t,
+                                       const struct gt_binding *b) {
+    return t->count > 0 && plain_product_teaches(b) ? gt_learned_for(t, b->family) : NULL;
 }
 
 /* The sum of trees `from` to `to` - 1, as far as there are so many: of the first trees, or
@@ -172,32 +185,32 @@ static const struct stage {
 };
 enum { STAGES = sizeof stages / sizeof stages[0], ROUGH_STAGES = STAGES - 1 };
 
-static bool is_too_long(const struct gt_binding *b, const struct gt_prediction *p,
-                        double sum, double share) {
-    return b->too_long_ns > 0 &&
-           p->ns * gt_learned_factor(sum, p->ns, p->least_ns) > share * b->too_long_ns;
+static bool is_too_long(const struct gt_model *m, const struct gt_prediction *p, double sum,
+                        double share) {
+    return m->too_long_ns > 0 &&
+           p->ns * gt_learned_factor(sum, p->ns, p->least_ns) > share * m->too_long_ns;
 }
 
 /* The sum of all trees, or of those that make a rough forecast; of fewer, when they find
  * the time too long. */
-static double sum_for(const struct gt_binding *b, const float *x,
+static double sum_for(const struct gt_model *m, const float *x,
                       const struct gt_prediction *p) {
-    const struct stage *end = stages + (b->few_trees ? ROUGH_STAGES : STAGES);
+    const struct stage *end = stages + (m->few_trees ? ROUGH_STAGES : STAGES);
     const struct stage *s = stages + 1;
     double sum = 0;
     do
-        sum += sum_of_part(b->learned, false, s[-1].first, s->first, x) +
-               sum_of_part(b->learned, true, s[-1].later, s->later, x);
-    while (++s < end && !is_too_long(b, p, sum, s->share));
+        sum += sum_of_part(m->trees, false, s[-1].first, s->first, x) +
+               sum_of_part(m->trees, true, s[-1].later, s->later, x);
+    while (++s < end && !is_too_long(m, p, sum, s->share));
     return sum;
 }
 
-void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
-                        const struct gt_facts *f) {
+void gt_learned_correct(struct gt_prediction *p, const struct gt_model *m,
+                        const struct gt_binding *b, const struct gt_facts *f) {
     float x[GT_LEARNED_MAX];
-    if (b->learned == NULL)
+    if (m->trees == NULL)
         return;
     gt_learned_inputs(x, b, f, p);
-    p->learned = gt_learned_factor(sum_for(b, x, p), p->ns, p->least_ns);
+    p->learned = gt_learned_factor(sum_for(m, x, p), p->ns, p->least_ns);
     p->ns *= p->learned;
 }

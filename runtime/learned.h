@@ -2,9 +2,9 @@
 /*
  * learned.h - what the model's computation leaves out, learned from trials: for each family
  * an ensemble of small regression trees, whose sum is the expected logarithm of measured
- * over predicted time. The trees of an H200 are in learned_h200.c. From the trials of a
- * database `gemmtune predict --learn` prints that file anew, and `--learn-more` with more
- * trees behind those that it has. Pure, as the model is.
+ * over predicted time. The trees of a device stand in its folder (shelf.h), in trees.bin.
+ * From the trials of a database `gemmtune predict --learn` writes that file anew, and
+ * `--learn-more` with more trees after the trees that it has. Pure, as the model is.
  *
  * Trees mean nothing after a change of the questions below, of the costs (costs.h), of what
  * model.c computes, or of what a family derives: then they are learned anew.
@@ -84,31 +84,46 @@ struct gt_learned_node {
 /* The trees of a family. Each has GT_LEARNED_NODES nodes; those behind its last leaf are
  * not used. */
 struct gt_learned {
-    const char *family;
-    /* Names of the family's parameters and of what it derives, each with a space behind
-     * it. A family with others has changed, and these trees say nothing about it. */
-    const char *names;
+    char *family;
+    /* Names of the family's parameters and of what it derives, each with a space after it.
+     * A family with other names has changed, and these trees say nothing about it. */
+    char *names;
     int trees;
-    int later; /* the first tree that was learned later, behind the others; `trees`: none */
-    const struct gt_learned_node *node;
+    int later; /* the first tree that was learned later, after the others; `trees`: none */
+    struct gt_learned_node *node;
 };
 
-extern const struct gt_learned gt_learned_h200[]; /* those that are shipped */
-extern const size_t gt_learned_h200_count;
+/* The trees of all families on one device. */
+struct gt_trees {
+    size_t count;
+    struct gt_learned *of; /* owned, with its texts and nodes */
+};
+
+/* Reads trees.bin at `path`; trees_file.c has the format. EIO, EPARSE or ENOMEM with a
+ * line; *out is then empty. No tree that was read leads out of its nodes, or asks what its
+ * family has not. */
+gt_status gt_trees_read(struct gt_trees *out, const char *path, struct gt_err *err);
+/* Writes trees.bin to `file`, a FILE *. EIO when the file cannot be written. */
+gt_status gt_trees_write(void *file, const struct gt_trees *trees, struct gt_err *err);
+void gt_trees_clear(struct gt_trees *t);
 
 /* Whether trials of the bound problem teach: a product or a strided batch of at most 4e10
- * multiplications without an epilogue, by a built-in family, on GPUs of compute capability
- * 9.0 with 100 units or more. Of i32, and of the modes that make several products of one,
- * no trials do. gt_learned_of has trees for problems with an epilogue as well. */
-bool gt_learned_may(const struct gt_binding *b, const struct gt_device *d);
+ * multiplications without an epilogue, by a built-in family. Of i32, and of the modes that
+ * make several products of one, no trials do. gt_learned_of has trees for problems with an
+ * epilogue as well. */
+bool gt_learned_may(const struct gt_binding *b);
 
 /* The trees that know the bound problem's kernels, or NULL. A problem with an epilogue gets
- * those of its plain product, which know nothing of the epilogue's cost. */
-const struct gt_learned *gt_learned_of(const struct gt_binding *b,
-                                       const struct gt_device *d);
+ * the trees of its plain product, which know nothing of the epilogue's cost. */
+const struct gt_learned *gt_learned_of(const struct gt_trees *t,
+                                       const struct gt_binding *b);
 
-/* The trees that are shipped for the family as it is, or NULL. */
-const struct gt_learned *gt_learned_shipped(const struct gt_family *f);
+/* The trees for the family as it is, or NULL. */
+const struct gt_learned *gt_learned_for(const struct gt_trees *t,
+                                        const struct gt_family *f);
+/* Names of the family's parameters and of what it derives, each with a space after it:
+ * gt_learned.names. The caller frees it; NULL: out of memory. */
+char *gt_learned_names(const struct gt_family *f);
 
 /* How many things a family's trees may ask about. */
 int gt_learned_input_count(const struct gt_family *f);
@@ -126,9 +141,9 @@ double gt_learned_sum(const struct gt_learned_node *node, int trees, const float
 double gt_learned_factor(double sum, double ns, double least_ns);
 
 /* Multiplies a time that was computed by what trials of like points have taught, and writes
- * that factor to p->learned. Where no trees apply, the prediction stays. b->few_trees and
- * b->too_long_ns say which trees count. */
-void gt_learned_correct(struct gt_prediction *p, const struct gt_binding *b,
-                        const struct gt_facts *f);
+ * that factor to p->learned. Without m->trees the prediction stays. m->few_trees and
+ * m->too_long_ns say which trees count. */
+void gt_learned_correct(struct gt_prediction *p, const struct gt_model *m,
+                        const struct gt_binding *b, const struct gt_facts *f);
 
 #endif

@@ -151,18 +151,18 @@ static gt_status prefer_strict(struct gt_choice *out, const struct gt_lookup *l,
     gemmtune_problem p = *l->query.problem;
     struct gt_lookup strict = *l;
     struct gt_choice other;
-    struct gt_walk walk;
+    struct gt_match_walk walk;
     struct gt_near *group;
     p.math = GEMMTUNE_MATH_STRICT;
     strict.query.problem = &p;
     (void)gt_problem_name(&p, strict.name);
-    const gt_status status = gt_walk_begin(&walk, &strict, err);
-    if (status == GEMMTUNE_OK && gt_walk_same(&group, &walk) > 0 &&
+    const gt_status status = gt_match_walk_begin(&walk, &strict, err);
+    if (status == GEMMTUNE_OK && gt_match_walk_same(&group, &walk) > 0 &&
         group->known->median_ns < out->known->median_ns &&
         gt_near_computes_alike(group->known, l->query.problem) &&
         choose_same(&other, l, group, 1, last))
         *out = other;
-    gt_walk_end(&walk);
+    gt_match_walk_end(&walk);
     return status;
 }
 
@@ -202,17 +202,17 @@ static gt_status choose_in_group(bool *found, struct gt_choice *out,
 static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
                               const struct gt_lookup *l, struct gt_forecasts **options,
                               struct gt_err *last, struct gt_err *err) {
-    struct gt_walk walk;
+    struct gt_match_walk walk;
     struct gt_near *group;
     size_t count = 1;
-    gt_status status = gt_walk_begin(&walk, l, err);
+    gt_status status = gt_match_walk_begin(&walk, l, err);
     while (status == GEMMTUNE_OK && !*found && count > 0) {
-        status = gt_walk_next(&group, &count, &walk, err);
+        status = gt_match_walk_next(&group, &count, &walk, err);
         if (status == GEMMTUNE_OK && count > 0)
             status = choose_in_group(found, out, l, options, group, count, last, err);
     }
     *tuned = walk.seen;
-    gt_walk_end(&walk);
+    gt_match_walk_end(&walk);
     return status;
 }
 

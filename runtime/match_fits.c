@@ -19,38 +19,48 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
            has_room(out, q, why);
 }
 
-/* The family bound to the query's problem, which takes as long as a point. NULL: it does
- * not serve the problem, or there are too many families. */
-static const struct gt_fit_base *base_of(struct gt_forecasts *all,
-                                         const struct gt_family *f) {
+/* The model that a query asks. Where the device's peaks are not known, it computes with a
+ * usual device. */
+static void begin_model(struct gt_model *m, const struct gt_lookup *l,
+                        const struct gt_binding *b) {
+    gt_model_begin(m, b, l->query.device);
+    m->device = &l->model_device;
+}
+
+/* Index of the family bound to the query's problem, which takes as long as a point. -1: the
+ * family does not serve the problem, or there are too many families. */
+static int base_of(struct gt_forecasts *all, const struct gt_family *f) {
     const struct gt_query *q = &all->lookup->query;
     int i = 0;
     while (i < all->bases && all->base[i].binding.family != f)
         i++;
     if (i < all->bases)
-        return &all->base[i];
+        return i;
     if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
                                           q->pointer_align, NULL) != GEMMTUNE_OK)
-        return NULL;
-    return &all->base[all->bases++];
+        return -1;
+    begin_model(&all->base_model[i], all->lookup, &all->base[i].binding);
+    return all->bases++;
 }
 
 bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f) {
-    const struct gt_fit_base *base = base_of(all, f);
-    return base != NULL && base->binding.learned != NULL;
+    const int base = base_of(all, f);
+    return base >= 0 && all->base_model[base].trees != NULL;
 }
 
 bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
                       struct gt_err *why) {
     const struct gt_query *q = &all->lookup->query;
-    const struct gt_fit_base *base = base_of(all, o->family);
-    bool fits;
+    const int base = base_of(all, o->family);
     all->fit.binding.family = NULL;
-    if (base == NULL)
-        fits = gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why);
-    else
-        fits = gt_fit_end(&all->fit, base, q->device, o->values, why) == GEMMTUNE_OK &&
-               has_room(&all->fit, q, why);
-    all->fit.binding.few_trees = all->is_rough;
-    return fits;
+    if (base < 0) {
+        if (!gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why))
+            return false;
+        begin_model(&all->model, all->lookup, &all->fit.binding);
+        return true;
+    }
+    all->model = all->base_model[base];
+    return gt_fit_end(&all->fit, &all->base[base], q->device, o->values, why) ==
+               GEMMTUNE_OK &&
+           has_room(&all->fit, q, why);
 }

@@ -76,7 +76,7 @@ size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, siz
 /* ---- the walk (match_walk.c) --------------------------------------------------------- */
 
 /* Goes through the candidates of a query, the most preferred and nearest first. */
-struct gt_walk {
+struct gt_match_walk {
     const struct gt_lookup *lookup;
     size_t seen; /* candidates that were given so far */
     /* Gathered candidates: of this problem when there is an index, else all. */
@@ -88,16 +88,17 @@ struct gt_walk {
     struct gt_near found[GT_NEAR_MAX]; /* by `nearest` */
 };
 
-/* Call gt_walk_end in any case. ENOMEM. */
-gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_err *err);
+/* Call gt_match_walk_end in any case. ENOMEM. */
+gt_status gt_match_walk_begin(struct gt_match_walk *w, const struct gt_lookup *l,
+                              struct gt_err *err);
 /* The next candidates: at most GT_NEAR_MAX of one preference, until the next call. *count
  * is 0 at the end. ENOMEM. */
-gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
-                       struct gt_err *err);
+gt_status gt_match_walk_next(struct gt_near **group, size_t *count, struct gt_match_walk *w,
+                             struct gt_err *err);
 /* At the beginning: the records of this very problem that are preferred; *group is theirs.
  * 0: there are none. */
-size_t gt_walk_same(struct gt_near **group, struct gt_walk *w);
-void gt_walk_end(struct gt_walk *w);
+size_t gt_match_walk_same(struct gt_near **group, struct gt_match_walk *w);
+void gt_match_walk_end(struct gt_match_walk *w);
 
 /* ---- may it run (match_fits.c) ------------------------------------------------------- */
 
@@ -120,7 +121,7 @@ bool gt_forecasts_have_trees(struct gt_forecasts *all, const struct gt_family *f
 enum { GT_FORECASTS_MAX = 1024, GT_BASES_MAX = 32, GT_SEEN_MAX = 8192 };
 
 /* A kernel that may be chosen: a near record's or a start, perhaps with other values of
- * some parameters. All are forecast roughly (gt_binding.few_trees), and then the best ones
+ * some parameters. All are forecast roughly (gt_model.few_trees), and then the best ones
  * by all trees. Points beside these are forecast by all trees from the start. */
 struct gt_forecast {
     const struct gt_near *from; /* NULL: a start */
@@ -158,9 +159,11 @@ struct gt_forecasts {
     const struct gt_family
         *taught[GT_NEAR_MAX];              /* family of a lesson; NULL: none to learn */
     struct gt_fit_base base[GT_BASES_MAX]; /* of the families that were asked about */
+    struct gt_model base_model[GT_BASES_MAX];
     int bases;
     uint64_t seen[GT_SEEN_MAX]; /* of match_beside.c: hashes of points; 0: a free place */
     struct gt_fit fit;          /* of the point that was asked about last */
+    struct gt_model model;      /* of its family */
     struct gt_err last; /* why the last point may not run; used when there is no item */
 };
 

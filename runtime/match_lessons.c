@@ -45,11 +45,13 @@ static void bind_own(struct own *own, const struct gt_lookup *l,
 static bool learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l) {
     const struct gt_known *known = out->near->known;
     struct gt_prediction p;
+    struct gt_model model;
     bind_own(own, l, known);
     struct gt_binding b = own->binding;
-    b.learned = NULL; /* a lesson serves where no tree corrects the forecast */
+    gt_model_begin(&model, &b, &l->model_device);
+    model.trees = NULL; /* a lesson serves where no tree corrects the forecast */
     if (gt_bind_checked(&b, out->values, NULL) != GEMMTUNE_OK ||
-        !gt_model_predict(&p, &b, &l->model_device, NULL) || p.ns <= 0)
+        !gt_model_predict(&p, &model, &b, NULL) || p.ns <= 0)
         return false;
     out->log_error = log(known->median_ns / p.ns);
     fill_parts(out->part, &p);
@@ -95,7 +97,7 @@ static double weight_of(const struct gt_lesson *l, int kind,
 double gt_forecast_error(const struct gt_forecasts *all, const struct gt_forecast *o,
                          const struct gt_prediction *p) {
     double part[GT_TERM_COUNT], sum = 0, weight = no_error;
-    if (all->fit.binding.learned != NULL)
+    if (all->model.trees != NULL)
         return 1;
     fill_parts(part, p);
     for (int i = 0; i < all->lessons; i++) {

@@ -89,9 +89,9 @@ static bool may_lack_prediction(const struct gt_lookup *l, const struct gt_forec
 /* The forecast of the option that was fitted last; 0: there is none. */
 static double ns_by_model(struct gt_forecasts *all, const struct gt_forecast *o) {
     struct gt_prediction p;
-    all->fit.binding.too_long_ns =
-        (all->is_rough ? too_long : too_long_settled) * all->least_ns;
-    return o->asks_model && gt_model_predict_fit(&p, &all->fit, &all->lookup->model_device)
+    all->model.few_trees = all->is_rough;
+    all->model.too_long_ns = (all->is_rough ? too_long : too_long_settled) * all->least_ns;
+    return o->asks_model && gt_model_predict_fit(&p, &all->model, &all->fit)
                ? p.ns * gt_forecast_error(all, o, &p)
                : 0;
 }
@@ -139,7 +139,7 @@ static bool add_option(struct gt_forecasts *all, const struct gt_forecast *o,
     *new = *o;
     new->ns = fmax(ns > 0 ? ns : ns_at_same_rate(l, o->from->known), 1);
     new->asks_model = ns > 0;
-    new->has_trees = ns > 0 && all->fit.binding.learned != NULL;
+    new->has_trees = ns > 0 && all->model.trees != NULL;
     new->is_settled = !all->is_rough;
     if (new->has_trees && (all->least_ns == 0 || new->ns < all->least_ns))
         all->least_ns = new->ns;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Gathers the records of this very problem. */
-static gt_status gather_same(struct gt_walk *w, struct gt_err *err) {
+static gt_status gather_same(struct gt_match_walk *w, struct gt_err *err) {
     const struct gt_index *index = w->lookup->query.snapshot->index;
     const char *name = w->lookup->name;
     const size_t begin = gt_index_find(index, name);
@@ -28,7 +28,8 @@ static gt_status gather_same(struct gt_walk *w, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_err *err) {
+gt_status gt_match_walk_begin(struct gt_match_walk *w, const struct gt_lookup *l,
+                              struct gt_err *err) {
     w->lookup = l;
     w->seen = w->count = w->at = 0;
     w->all = NULL;
@@ -39,7 +40,7 @@ gt_status gt_walk_begin(struct gt_walk *w, const struct gt_lookup *l, struct gt_
 }
 
 /* The next group of the gathered candidates. */
-static size_t take_gathered(struct gt_near **group, struct gt_walk *w) {
+static size_t take_gathered(struct gt_near **group, struct gt_match_walk *w) {
     const size_t left = w->count - w->at;
     const size_t most = left < GT_NEAR_MAX ? left : GT_NEAR_MAX;
     size_t count = 0;
@@ -51,13 +52,13 @@ static size_t take_gathered(struct gt_near **group, struct gt_walk *w) {
     return count;
 }
 
-size_t gt_walk_same(struct gt_near **group, struct gt_walk *w) {
+size_t gt_match_walk_same(struct gt_near **group, struct gt_match_walk *w) {
     const size_t count = w->at < w->count ? take_gathered(group, w) : 0;
     return count > 0 && (*group)->preference <= GT_SAME_UNCHECKED ? count : 0;
 }
 
 /* Those of the gathered candidates that have the walk's preference. */
-static size_t take_same(struct gt_near **group, struct gt_walk *w) {
+static size_t take_same(struct gt_near **group, struct gt_match_walk *w) {
     const size_t at = w->at, count = w->at < w->count ? take_gathered(group, w) : 0;
     if (count == 0 || (*group)->preference == w->preference)
         return count;
@@ -65,7 +66,7 @@ static size_t take_same(struct gt_near **group, struct gt_walk *w) {
     return 0;
 }
 
-static gt_status take_found(struct gt_near **group, size_t *count, struct gt_walk *w,
+static gt_status take_found(struct gt_near **group, size_t *count, struct gt_match_walk *w,
                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *group = w->found;
@@ -77,8 +78,8 @@ static gt_status take_found(struct gt_near **group, size_t *count, struct gt_wal
 }
 
 /* The next group of the walk's preference; none when there is no more of it. */
-static gt_status take_preferred(struct gt_near **group, size_t *count, struct gt_walk *w,
-                                struct gt_err *err) {
+static gt_status take_preferred(struct gt_near **group, size_t *count,
+                                struct gt_match_walk *w, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *count = 0;
     if (w->preference == GT_OTHER_KEY || w->preference == GT_OTHER_ARCH)
@@ -88,14 +89,14 @@ static gt_status take_preferred(struct gt_near **group, size_t *count, struct gt
     return status;
 }
 
-static void go_on(struct gt_walk *w) {
+static void go_on(struct gt_match_walk *w) {
     gt_nearest_end(w->nearest);
     w->nearest = NULL;
     w->preference++;
 }
 
-static gt_status next_of_index(struct gt_near **group, size_t *count, struct gt_walk *w,
-                               struct gt_err *err) {
+static gt_status next_of_index(struct gt_near **group, size_t *count,
+                               struct gt_match_walk *w, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     *count = 0;
     while (w->preference <= GT_OTHER_ARCH && status == GEMMTUNE_OK && *count == 0) {
@@ -106,8 +107,8 @@ static gt_status next_of_index(struct gt_near **group, size_t *count, struct gt_
     return status;
 }
 
-gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
-                       struct gt_err *err) {
+gt_status gt_match_walk_next(struct gt_near **group, size_t *count, struct gt_match_walk *w,
+                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (w->lookup->query.snapshot->index != NULL)
         status = next_of_index(group, count, w, err);
@@ -117,7 +118,7 @@ gt_status gt_walk_next(struct gt_near **group, size_t *count, struct gt_walk *w,
     return status;
 }
 
-void gt_walk_end(struct gt_walk *w) {
+void gt_match_walk_end(struct gt_match_walk *w) {
     gt_nearest_end(w->nearest);
     free(w->all);
 }

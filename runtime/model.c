@@ -9,6 +9,7 @@
 #include "runtime/family_inside.h"
 #include "runtime/learned.h"
 #include "runtime/occupancy.h"
+#include "runtime/shelf.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,14 +17,6 @@
 enum {
     LINE = 128, /* bytes that shared memory or the first-level cache moves a clock */
     REGISTER_GUESS = 32, /* for a family that does not say: two loops and addresses */
-};
-
-/* ---- the costs ---------------------------------------------------------------------- */
-
-const struct gt_costs gt_costs_h200 = {
-#define X(name, value, fitted, what) .name = value,
-    GT_COST_LIST(X)
-#undef X
 };
 
 /* ---- one point ---------------------------------------------------------------------- */
@@ -405,31 +398,39 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     return true;
 }
 
-bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
-                      const struct gt_device *d, const struct gt_compiled *compiled) {
+void gt_model_begin(struct gt_model *m, const struct gt_binding *b,
+                    const struct gt_device *d) {
+    const struct gt_shelf *const shelf = gt_shelf_of(d);
+    *m = (struct gt_model){
+        .device = d, .costs = &shelf->costs, .trees = gt_learned_of(&shelf->trees, b)};
+}
+
+bool gt_model_predict(struct gt_prediction *out, const struct gt_model *m,
+                      const struct gt_binding *b, const struct gt_compiled *compiled) {
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
-    if (!gt_facts_of(&facts, b, d) ||
-        !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, compiled))
+    if (!gt_facts_of(&facts, b, m->device) ||
+        !gt_model_predict_facts(out, &facts, m->device, m->costs, compiled))
         return false;
-    gt_learned_correct(out, b, &facts);
+    gt_learned_correct(out, m, b, &facts);
     return true;
 }
 
-bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
-                          const struct gt_device *d) {
+bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_model *m,
+                          const struct gt_fit *fit) {
     struct gt_facts facts;
     memset(out, 0, sizeof *out);
     if (!fill_facts(&facts, &fit->binding, &fit->passes) ||
-        !gt_model_predict_facts(out, &facts, d, &gt_costs_h200, NULL))
+        !gt_model_predict_facts(out, &facts, m->device, m->costs, NULL))
         return false;
-    gt_learned_correct(out, &fit->binding, &facts);
+    gt_learned_correct(out, m, &fit->binding, &facts);
     return true;
 }
 
 gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
                            const struct gt_device *d, const gemmtune_problem *p,
                            const struct gt_point *point, struct gt_err *err) {
+    struct gt_model model;
     struct gt_fit fit;
     memset(out, 0, sizeof *out);
     const gt_status status = gt_fit_point(&fit, f, d, p, point, err);
@@ -443,7 +444,8 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
         gt_device_bandwidth(d) <= 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not report its peak or bandwidth: no prediction", d->name);
-    if (!gt_model_predict_fit(out, &fit, d))
+    gt_model_begin(&model, &fit.binding, d);
+    if (!gt_model_predict_fit(out, &model, &fit))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
                        f->name);
     out->workspace_bytes = fit.passes.workspace_bytes;

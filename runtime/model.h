@@ -64,14 +64,31 @@ struct gt_compiled {
     int64_t smem_bytes; /* of a block, static and dynamic */
 };
 
-/* `b` has device, problem and point bound. `compiled` may be NULL. One to two microseconds.
- * False when there is no prediction. */
-bool gt_model_predict(struct gt_prediction *out, const struct gt_binding *b,
-                      const struct gt_device *d, const struct gt_compiled *compiled);
+struct gt_learned; /* learned.h */
+
+/* What forecasts a family's kernels of one problem on one device. A plain value. */
+struct gt_model {
+    const struct gt_device *device;
+    const struct gt_costs *costs;
+    const struct gt_learned *trees; /* learned.h: they correct forecasts; NULL: none do */
+    bool few_trees; /* only the trees of a rough forecast correct; else all do */
+    /* A forecast that is too long by the trees of a glance (learned.h), or not much shorter
+     * by the trees of a rough forecast, gets no more trees; 0: no forecast is too long. */
+    double too_long_ns;
+};
+
+/* The model of the family and the problem that are bound in `b`. It lends `d`. */
+void gt_model_begin(struct gt_model *m, const struct gt_binding *b,
+                    const struct gt_device *d);
+
+/* `b` has the point bound as well. `compiled` may be NULL. One to two microseconds. False
+ * when there is no prediction. */
+bool gt_model_predict(struct gt_prediction *out, const struct gt_model *m,
+                      const struct gt_binding *b, const struct gt_compiled *compiled);
 
 /* The same for a point that was fitted to its problem and is not compiled yet. */
-bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_fit *fit,
-                          const struct gt_device *d);
+bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_model *m,
+                          const struct gt_fit *fit);
 
 /* The input of a prediction without the costs. A fit of costs computes it once. */
 struct gt_facts {

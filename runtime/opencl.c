@@ -74,7 +74,8 @@ static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
     gpu->head.driver = &gt_driver_opencl;
     gpu->context = (cl_context)target->context;
     const gt_status status = caller_device(&gpu->device, gpu->cl, target, err);
-    gpu->head.target = (gemmtune_target){GEMMTUNE_OPENCL, gpu->context, gpu->device};
+    gpu->head.target = (gemmtune_target){sizeof(gemmtune_target), GEMMTUNE_OPENCL,
+                                         gpu->context, gpu->device};
     return status != GEMMTUNE_OK
                ? status
                : gt_opencl_describe(&gpu->head.device, gpu->cl, gpu->device, err);

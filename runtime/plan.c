@@ -328,11 +328,7 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
 }
 
 gemmtune_status gemmtune_args_init_sized(gemmtune_args *args, size_t size) {
-    struct gt_err *err = gt_public_entry();
-    const gemmtune_args own = {.struct_size = 0};
-    if (args == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "args is NULL");
-    return gt_growth_write(args, size, &own, &args_growth, err);
+    return gt_growth_init(args, size, &args_growth, gt_public_entry());
 }
 
 static gt_status check_offsets(const gemmtune_args *args, struct gt_err *err) {

@@ -113,12 +113,13 @@ static const double narrow_slowdown_max = 1.25;
  * problem.
  */
 static bool forecast(double *ns, struct gt_fit *fit, const struct gt_query *q,
-                     const struct gt_family *f, const int64_t *values) {
+                     const struct gt_model *m, const struct gt_family *f,
+                     const int64_t *values) {
     struct gt_prediction prediction;
     if (gt_fit_values(fit, f, q->device, q->problem, q->pointer_align, values, NULL) !=
             GEMMTUNE_OK ||
         (uint64_t)fit->passes.workspace_bytes > q->workspace_max ||
-        !gt_model_predict_fit(&prediction, fit, q->device))
+        !gt_model_predict_fit(&prediction, m, fit))
         return false;
     *ns = prediction.ns;
     return true;
@@ -136,17 +137,19 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
                         const struct gt_choice *wide) {
     struct gt_prediction prediction;
     int64_t values[GT_POINT_MAX];
+    struct gt_model model;
     struct gt_fit fit;
     double ns;
     bool found = false;
     *out = *wide;
+    gt_model_begin(&model, &wide->fit.binding, q->device);
     if (q->worst == GEMMTUNE_MATCH_EXACT ||
-        !gt_model_predict_fit(&prediction, &wide->fit, q->device) ||
+        !gt_model_predict_fit(&prediction, &model, &wide->fit) ||
         gt_point_values(values, wide->family, &wide->point, NULL) != GEMMTUNE_OK)
         return false;
     double least_ns = narrow_slowdown_max * prediction.ns;
     for (int i = 0; gt_family_adapt(values, wide->family, i); i++) {
-        if (!forecast(&ns, &fit, q, wide->family, values) || ns > least_ns)
+        if (!forecast(&ns, &fit, q, &model, wide->family, values) || ns > least_ns)
             continue;
         found = true;
         least_ns = ns;

@@ -15,6 +15,11 @@ static const struct gt_growth options_growth = {
     sizeof(gemmtune_host_options), sizeof(gemmtune_host_options), "host options",
     "gemmtune_host_options_init"};
 
+gemmtune_status gemmtune_host_options_init_sized(gemmtune_host_options *options,
+                                                 size_t size) {
+    return gt_growth_init(options, size, &options_growth, gt_public_entry());
+}
+
 /* ---- options and arguments ----------------------------------------------------------- */
 
 static gt_status check_list(gemmtune_ctx *const *ctx, int32_t devices, struct gt_err *err) {
@@ -34,7 +39,7 @@ static gt_status check_list(gemmtune_ctx *const *ctx, int32_t devices, struct gt
 
 static gt_status read_options(struct gt_host_call *c, const gemmtune_host_options *options,
                               struct gt_err *err) {
-    gemmtune_host_options_init(&c->options);
+    (void)gt_growth_init(&c->options, sizeof c->options, &options_growth, err);
     if (options == NULL)
         return GEMMTUNE_OK;
     const gt_status status = gt_growth_read(&c->options, options, &options_growth, err);

@@ -22,6 +22,10 @@ static const struct gt_growth report_growth = {sizeof(gemmtune_host_report),
                                                sizeof(gemmtune_host_report), "host report",
                                                "gemmtune_host_report_init"};
 
+gemmtune_status gemmtune_host_report_init_sized(gemmtune_host_report *report, size_t size) {
+    return gt_growth_init(report, size, &report_growth, gt_public_entry());
+}
+
 /* ---- progress ------------------------------------------------------------------------ */
 
 static void wait_a_while(struct gt_host_run *run) {

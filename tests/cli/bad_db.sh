@@ -59,7 +59,7 @@ try doctor --db "$work/good.db"
 grep -q 'database *ok' "$work/out" && [ "$code" -eq 0 ]
 verdict "doctor passes a good one" $?
 cp "$work/good.db" "$work/bits.db"
-try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/bits.db"
+try import "${GT_SRC:-.}/devices/h200/tuned.json" --db "$work/bits.db"
 sqlite3 -batch "$work/bits.db" "UPDATE record SET rank = rank + 1 WHERE id = 1"
 try doctor --db "$work/bits.db"
 grep -q 'checksums *bad' "$work/out" && [ "$code" -eq 6 ]

@@ -6,7 +6,7 @@
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 case $GEMMTUNE in /*) ;; *) GEMMTUNE=$PWD/$GEMMTUNE ;; esac
 cd "$work" || exit 1
-"$GEMMTUNE" import "$GT_SRC/db/tuned/nvidia-h200.json" --db x.db >/dev/null 2>&1
+"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db x.db >/dev/null 2>&1
 export GEMMTUNE_DB="$work/none.db"
 
 expect "the two cards of the founding texts" 0 '^A  NVIDIA GeForce GTX 1050, .* gtx-1050-2gb$' \

@@ -17,10 +17,10 @@ make_quietly install
 verdict "make install" "$code"
 GEMMTUNE=$root/opt/gt/bin/gemmtune
 share=$root/opt/gt/share
-try import "$share/gemmtune/db/tuned/nvidia-h200.json" --db "$work/tuned.db"
+try import "$share/gemmtune/devices/h200/tuned.json" --db "$work/tuned.db"
 verdict "the installed program imports the installed records" "$code"
 expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64x64 \
-    --device-file "$share/gemmtune/configs/devices/h200.json" --json
+    --device-file "$share/gemmtune/devices/h200/device.json" --json
 for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md \
     share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
     share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \

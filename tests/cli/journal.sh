@@ -4,7 +4,7 @@
 # repaired or left as it was, and one sentence says so.
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 
-tuned=${GT_SRC:-.}/db/tuned/nvidia-h200.json
+tuned=${GT_SRC:-.}/devices/h200/tuned.json
 try import "$tuned" --db "$work/tuned.db"
 verdict "tuned results" "$code"
 "$GEMMTUNE" list --db "$work/tuned.db" >"$work/list.calm"

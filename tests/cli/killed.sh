@@ -7,7 +7,7 @@ export GEMMTUNE_DB="$work/none.db" # nothing but what is named
 
 few=${GT_SAN:+3} # a sanitizer makes each life long, and looks at one life as well as at eight
 kills=${GT_KILLS:-${few:-8}}
-tuned=${GT_SRC:-.}/db/tuned/nvidia-h200.json
+tuned=${GT_SRC:-.}/devices/h200/tuned.json
 
 # The tuned results, and many more: each problem's winner under other names.
 many() {

@@ -4,12 +4,12 @@
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
 export CUDA_VISIBLE_DEVICES=           # no CUDA device
-devices=${GT_SRC:-.}/configs/devices
-card=$devices/gtx-1080.json
+devices=${GT_SRC:-.}/devices
+card=$devices/gtx-1080/device.json
 p=f32-nn-512x512x512
 
 # ---- every description that is shipped ----
-for f in "$devices"/*.json; do
+for f in "$devices"/*/device.json; do
     expect "predict for $(basename "$f")" 0 'predicted, not measured' predict --family tile "$p" --device-file "$f"
 done
 
@@ -36,8 +36,8 @@ expect "predict --fit --csv" 2 'exclude each other' predict --fit --csv
 expect "predict --fit --learn" 2 "exclude each other" predict --fit --learn
 expect "predict --learn --learn-more" 2 "exclude each other" predict --learn --learn-more
 expect "predict --learn --csv" 2 "exclude each other" predict --learn --csv
-try import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/h200.db"
-expect "predict --learn prints the file" 0 '^const struct gt_learned gt_learned_h200\[\] = {$' \
+try import "${GT_SRC:-.}/devices/h200/tuned.json" --db "$work/h200.db"
+expect "predict --learn prints the file" 0 '^gemmtune trees 1$' \
     predict --learn --db "$work/h200.db"
 # Records alone say nothing about a choice, so no problem is held out.
 expect "predict --learn --json" 0 '^{"without": "trees", "trials": [1-9][0-9]*, "held_out_problems": 0, .*, "types": \[\]}$' \
@@ -85,7 +85,7 @@ expect "no shape" 1 'no "shape"' explain "$p" --point plain \
 
 # ---- against what was measured ----
 expect "predict --check without a database" 6 'none.db' predict --check --db "$work/none.db"
-"$GEMMTUNE" import "${GT_SRC:-.}/db/tuned/nvidia-h200.json" --db "$work/h200.db" >/dev/null 2>&1
+"$GEMMTUNE" import "${GT_SRC:-.}/devices/h200/tuned.json" --db "$work/h200.db" >/dev/null 2>&1
 expect "predict --check without trials" 0 '0 trials' predict --check --db "$work/h200.db"
 expect "predict --check --json" 0 '"used": 0, ' predict --check --json --db "$work/h200.db"
 expect "predict --check on no such device" 1 'gtx' predict --check --device gtx --db "$work/h200.db"
@@ -96,7 +96,7 @@ expect "predict --fit without trials" 1 'no trials' predict --fit --db "$work/h2
 # ---- beside what was published ----
 expect "compare --device-file" 0 'predicted B .*best B$' compare 1050 1080 --device-file "$card"
 expect "compare: another device's description" 2 'neither of the two' \
-    compare 1050 1080 --device-file "$devices/h200.json" --db "$work/h200.db"
+    compare 1050 1080 --device-file "$devices/h200/device.json" --db "$work/h200.db"
 expect "compare: a bad description" 3 'cut.json' compare 1050 1080 --device-file "$work/cut.json" --db "$work/h200.db"
 expect "compare: no description" 3 'nothing.json' compare 1050 1080 --device-file "$work/nothing.json" --db "$work/h200.db"
 expect "compare: a prediction of a tuned kernel" 0 'predicted A' compare h200 1080 --db "$work/h200.db"

@@ -4,9 +4,9 @@
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
 export CUDA_VISIBLE_DEVICES=           # no CUDA device
-card=${GT_SRC:-.}/configs/devices/gtx-1080.json
-try import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$work/h200.db"
-key=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$GT_SRC/db/tuned/nvidia-h200.json")
+card=${GT_SRC:-.}/devices/gtx-1080/device.json
+try import "$GT_SRC/devices/h200/tuned.json" --db "$work/h200.db"
+key=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$GT_SRC/devices/h200/tuned.json")
 
 if command -v script >/dev/null; then
     for width in 80 100 132; do

@@ -52,7 +52,7 @@ static bool cl_open(struct machine *m) {
     cl_int error = 0;
     if (gt_opencl_device(&platform, &device, m->device->ordinal, NULL) != GEMMTUNE_OK)
         return false;
-    m->target.backend = GEMMTUNE_OPENCL;
+    (void)gemmtune_target_init(&m->target, GEMMTUNE_OPENCL);
     m->target.device = device;
     m->target.context = cl->clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     return error == 0;
@@ -177,7 +177,7 @@ static bool cu_open(struct machine *m) {
     if (cu == NULL || cu->cuDeviceGet(&device, m->device->ordinal) != GT_CU_SUCCESS ||
         cu->cuDevicePrimaryCtxRetain(&context, device) != GT_CU_SUCCESS)
         return false;
-    m->target.backend = GEMMTUNE_CUDA;
+    (void)gemmtune_target_init(&m->target, GEMMTUNE_CUDA);
     m->target.context = context;
     return cu->cuCtxSetCurrent(context) == GT_CU_SUCCESS;
 }

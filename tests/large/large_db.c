@@ -260,7 +260,7 @@ static double image_ms(gemmtune_ctx *ctx, const char *name) {
 
 /* One line: records, open, lookups, plans, memory. */
 static void measure(const char *path, const char *problem) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {.struct_size = sizeof target, .backend = GEMMTUNE_CUDA};
     gemmtune_ctx *ctx = NULL;
     make_current();
     const double before_mib = peak_mib(), begin = cpu_ms();
@@ -295,7 +295,7 @@ enum { STEPS = 5, ROUNDS = 9 };
 
 /* The milliseconds of each step of gemmtune_open. */
 static void take_steps(double ms[STEPS], const char *path) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {.struct_size = sizeof target, .backend = GEMMTUNE_CUDA};
     struct gt_gpu *gpu = NULL;
     struct gt_families *families = NULL;
     struct gt_db *db = NULL;

@@ -84,7 +84,7 @@ static gemmtune_plan *plan_of(gemmtune_ctx *ctx, const gemmtune_problem *p,
 
 static void start_gemmtune(const char *file, const char *first, const char *second) {
     const gemmtune_problem problem[] = {problem_of(first), problem_of(second)};
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {.struct_size = sizeof target, .backend = GEMMTUNE_CUDA};
     const float alpha = 1, beta = 0;
     gemmtune_ctx *ctx;
     began = now_ms();

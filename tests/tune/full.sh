@@ -52,7 +52,7 @@ for room in 4 8 16; do
     sound "with ${room} KiB left" 20
 done
 fill 4
-"$GEMMTUNE" import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$db" >/dev/null 2>"$TMPDIR/said"
+"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$db" >/dev/null 2>"$TMPDIR/said"
 is "import: exit 6" $? 6
 is "import: one sentence" "$(cat "$TMPDIR/said")" "gemmtune: $db: database or disk is full"
 rm "$disk/filler"

@@ -324,8 +324,10 @@ static void tune(const char *db, const char *arguments) {
 }
 
 static gemmtune_ctx *opened(const char *db_path) {
-    const gemmtune_target target = {
-        .backend = GEMMTUNE_OPENCL, .context = machine.context, .device = machine.id};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = machine.context,
+                                    .device = machine.id};
     gemmtune_ctx *ctx;
     need(gemmtune_open(&ctx, db_path, &target) == GEMMTUNE_OK, "gemmtune_open");
     return ctx;

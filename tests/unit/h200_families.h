@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* h200_families.h - the built-in families and the H200 of configs/devices: for tests whose
+/* h200_families.h - the built-in families and the H200 of devices/: for tests whose
  * groups begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_H200_FAMILIES_H
 #define GT_TESTS_UNIT_H200_FAMILIES_H
@@ -12,7 +12,7 @@ static struct gt_device device;
 
 static int setup(void **state) {
     (void)state;
-    return gt_describe_load(&device, "configs/devices/h200.json", NULL) != GEMMTUNE_OK ||
+    return gt_describe_load(&device, "devices/h200/device.json", NULL) != GEMMTUNE_OK ||
            gt_families_create(&families, NULL) != GEMMTUNE_OK;
 }
 

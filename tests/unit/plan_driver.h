@@ -349,7 +349,8 @@ static inline bool put_records(struct gt_db *db, gemmtune_backend backend,
                                const char *hash) {
     static const char wide[] = "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=4 VB=4 PAD=4 "
                                "DOUBLE=1 MINB=1 GROUP=4";
-    const gemmtune_target target = {.backend = backend, .context = &builds};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = backend, .context = &builds};
     const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
     struct gt_gpu *gpu;
     struct gt_err err = {""};
@@ -393,7 +394,8 @@ static inline int teardown(void **state) {
 }
 
 static inline gemmtune_ctx *opened(gemmtune_backend backend) {
-    const gemmtune_target target = {.backend = backend, .context = &builds};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = backend, .context = &builds};
     gemmtune_ctx *ctx;
     assert_int_equal(gemmtune_open(&ctx, db_path, &target), GEMMTUNE_OK);
     builds = compiles = 0;

@@ -4,6 +4,8 @@
  * nothing, and never changes the source. Exported text reads back as the same rows, and
  * wrong text is refused with its line.
  */
+#include <cjson/cJSON.h>
+
 #include "tests/unit/test_db.h"
 
 #include <fcntl.h>
@@ -343,7 +345,8 @@ static void test_refused_text(void **state) {
     char *text = text_of("a.db");
     file_write(in_folder("tuned.json"), text, strlen(text));
     free(text);
-    refused_text("\"format\": 2", "\"format\": 3", "format");
+    refused_text("\"format\": 3", "\"format\": 4", "format");
+    refused_text("\"format\": 3", "\"format\": 2", "families");
     refused_text("\"units\": 132", "\"units\": 131", "should be");
     refused_text("\"units\": 132", "\"units\": -1", "units");
     refused_text("\"units\": 132, ", "", "units");
@@ -356,18 +359,79 @@ static void test_refused_text(void **state) {
     refused_text("\"median_ns\": 1000.1", "\"median_ns\": 0", "interval");
     refused_text("\"median_ns\": 1000.1", "\"median_ns\": \"1\"", "median_ns");
     refused_text("f32-nn-512x512x512", "f32-nn-512x512", "");
-    refused_text("\"tile\"", "\"../tile\"", "family");
+    refused_text("{\"family\": \"tile\", \"hash\"", "{\"family\": \"../tile\", \"hash\"",
+                 "family");
+    refused_text("\"hash\": \"", "\"hash\": \"0", "family_hash");
+    refused_text("\"hash\": ", "\"hush\": ", "hush");
+    refused_text("{\"family\": \"tile\", \"problem\"", "{\"family\": \"tule\", \"problem\"",
+                 "not among the families");
+    refused_text("{\"family\": \"tile\", \"problem\"", "{\"problem\"", "family");
+    refused_text("\"families\": {", "\"families\": [], \"x\": {", "x");
     refused_text("BM=0 BN=64", "BM=0;BN=64", "");
     refused_text("\"records\"", "\"record\"", "record");
-    refused_text("\"device\": \"h200", "\"device\": \"h201", "not among");
+    refused_text("\"records\": {\n    \"h200", "\"records\": {\n    \"h201", "not among");
     refused_text("\"rank\": 1", "\"rank\": 0", "above");
     refused_text("\"measured_ms\": ", "\"measured_ms\": 1", "the same");
-    refused_text("\"device\": \"h200", "\"device\": \"z200", "not among");
+    refused_text("\"records\": {\n    \"h200", "\"records\": {\n    \"z200", "not among");
     gt_db_close(db_open(in_folder("empty.db"), GT_DB_WRITE));
     same_export("into.db", "empty.db");
 }
 
-/* ---- text of format 1 ---- */
+/* ---- text of formats 1 and 2 ---- */
+
+static void add_text(cJSON *to, const char *key, const cJSON *value) {
+    assert_non_null(cJSON_AddStringToObject(to, key, cJSON_GetStringValue(value)));
+}
+
+/* The same text as format 2 has it: each record has its device and the hash of its
+ * family. */
+static char *as_format_2(const char *text) {
+    cJSON *const doc = cJSON_Parse(text), *const all = cJSON_CreateArray();
+    assert_non_null(doc);
+    const cJSON *const families = cJSON_GetObjectItemCaseSensitive(doc, "families");
+    cJSON *list, *record;
+    cJSON_ArrayForEach(list, cJSON_GetObjectItemCaseSensitive(doc, "records")) {
+        cJSON_ArrayForEach(record, list) {
+            cJSON *const old = cJSON_Duplicate(record, true);
+            cJSON *const word = cJSON_DetachItemFromObjectCaseSensitive(old, "family");
+            const cJSON *const family =
+                cJSON_GetObjectItemCaseSensitive(families, cJSON_GetStringValue(word));
+            assert_non_null(cJSON_AddStringToObject(old, "device", list->string));
+            add_text(old, "family", cJSON_GetObjectItemCaseSensitive(family, "family"));
+            add_text(old, "family_hash", cJSON_GetObjectItemCaseSensitive(family, "hash"));
+            assert_true(cJSON_AddItemToArray(all, old));
+            cJSON_Delete(word);
+        }
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(doc, "families");
+    assert_true(cJSON_ReplaceItemInObjectCaseSensitive(doc, "records", all));
+    assert_true(
+        cJSON_ReplaceItemInObjectCaseSensitive(doc, "format", cJSON_CreateNumber(2)));
+    char *const old = cJSON_Print(doc);
+    assert_non_null(old);
+    cJSON_Delete(doc);
+    return old;
+}
+
+/* Text of format 2 says the same. */
+static void test_text_of_format_2(void **state) {
+    struct gt_merge_report r;
+    (void)state;
+    char *const text = text_of("a.db"), *const old = as_format_2(text);
+    file_write(in_folder("old.json"), old, strlen(old));
+    file_write(in_folder("new.json"), text, strlen(text));
+    free(text);
+    free(old);
+    struct gt_db *db = db_open(in_folder("into.db"), GT_DB_WRITE);
+    OK(gt_db_import(&r, db, in_folder("old.json"), &err));
+    assert_int_equal(r.records, 2);
+    gt_db_close(db);
+    db = db_open(in_folder("other.db"), GT_DB_WRITE);
+    OK(gt_db_import(&r, db, in_folder("new.json"), &err));
+    assert_int_equal(r.records, 2);
+    gt_db_close(db);
+    same_export("into.db", "other.db");
+}
 
 /* `text` with every `was` become `is`, which is as long. */
 static void replace_all(char *text, const char *was, const char *is) {
@@ -396,10 +460,12 @@ static void test_text_of_format_1(void **state) {
     gt_device_key(&cpu, key);
     gt_device_key_1(&cpu, old_key);
     assert_string_not_equal(key, old_key);
-    char *text = text_of("a.db");
-    replace_all(text, "\"format\": 2", "\"format\": 1");
-    replace_all(text, "\"baseline_ns\": ", "\"naive_ns\":    ");
-    replace_all(text, "\"is_cpu\": false", "\"is_cpu\": true ");
+    char *const new = text_of("a.db");
+    char *text = as_format_2(new);
+    free(new);
+    replace_all(text, "\"format\":\t2", "\"format\":\t1");
+    replace_all(text, "\"baseline_ns\":", "\"naive_ns\":   ");
+    replace_all(text, "\"is_cpu\":\tfalse", "\"is_cpu\":\ttrue ");
     assert_non_null(strstr(text, old_key));
     file_write(in_folder("tuned.json"), text, strlen(text));
     free(text);
@@ -430,6 +496,7 @@ int main(void) {
         TEST(test_one_sample),
         TEST(test_refused_text),
         TEST(test_text_of_format_1),
+        TEST(test_text_of_format_2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Trials teach what the model leaves out. These tests walk through trees, compare the
  * shipped trees with their families, and learn from made-up trials.
  */
-#include "runtime/learned.h"
+#include "runtime/shelf.h"
 
 #include "core/problem.h"
 
@@ -95,7 +95,7 @@ static void ask_default(struct gt_binding *b, struct gt_prediction *plain,
     gt_bind_problem(b, f, &device, &p);
     assert_int_equal(gt_bind_point(b, &point, NULL), GEMMTUNE_OK);
     assert_true(gt_facts_of(&facts, b, &device));
-    assert_true(gt_model_predict_facts(plain, &facts, &device, &gt_costs_h200, NULL));
+    assert_true(gt_model_predict_facts(plain, &facts, &device, &gt_costs_usual, NULL));
     gt_learned_inputs(x, b, &facts, plain);
 }
 
@@ -115,16 +115,23 @@ static void test_inputs(void **state) {
 
 /* ---- the shipped trees ---- */
 
+static struct gt_model model_of(const struct gt_binding *b, const struct gt_device *d) {
+    struct gt_model m;
+    gt_model_begin(&m, b, d);
+    return m;
+}
+
 static const struct gt_learned *trees_of(const char *family, const char *problem, int cc,
                                          int units) {
     struct gt_device d = device;
     struct gt_binding b;
     gemmtune_problem p;
     d.cc = cc;
+    (void)snprintf(d.arch, sizeof d.arch, "sm_%d", cc);
     d.units = units;
     assert_int_equal(gt_problem_from_name(&p, problem, NULL), GEMMTUNE_OK);
     gt_bind_problem(&b, gt_families_find(families, family), &d, &p);
-    return b.learned;
+    return model_of(&b, &d).trees;
 }
 
 /* Returns the nodes of the tree, which asks about inputs below `inputs` only. */
@@ -200,19 +207,20 @@ static void test_what_is_not_known(void **state) {
 
 /* The factor of a forecast with these trees of the family's. */
 static double factor_of(const struct gt_binding *b, bool rough, double too_long_ns) {
-    struct gt_binding asked = *b;
+    struct gt_model asked = model_of(b, &device);
     struct gt_prediction p;
     asked.few_trees = rough;
     asked.too_long_ns = too_long_ns;
-    assert_true(gt_model_predict(&p, &asked, &device, NULL));
+    assert_true(gt_model_predict(&p, &asked, b, NULL));
     return p.learned;
 }
 
 /* The sum of `trees` trees, from the one on that was learned first, or first of the later
  * ones. */
 static double sum_of(const struct gt_binding *b, bool later, int trees, const float *x) {
-    const size_t from = later ? (size_t)b->learned->later : 0;
-    return gt_learned_sum(b->learned->node + from * GT_LEARNED_NODES, trees, x);
+    const struct gt_learned *const l = model_of(b, &device).trees;
+    const size_t from = later ? (size_t)l->later : 0;
+    return gt_learned_sum(l->node + from * GT_LEARNED_NODES, trees, x);
 }
 
 /* A rough forecast takes the first trees of the family, and the first of those that were
@@ -223,11 +231,12 @@ static void test_a_rough_forecast(void **state) {
     struct gt_prediction plain;
     (void)state;
     ask_default(&b, &plain, x, "multistage", "f32-nn-500x300x200");
-    assert_true(b.learned->later > GT_LEARNED_ROUGH);
-    assert_true(b.learned->trees - b.learned->later > GT_LEARNED_ROUGH_LATER);
+    const struct gt_learned *const l = model_of(&b, &device).trees;
+    assert_true(l->later > GT_LEARNED_ROUGH);
+    assert_true(l->trees - l->later > GT_LEARNED_ROUGH_LATER);
     const double first = sum_of(&b, false, GT_LEARNED_ROUGH, x);
     const double later = sum_of(&b, true, GT_LEARNED_ROUGH_LATER, x);
-    const double all = sum_of(&b, false, b.learned->trees, x);
+    const double all = sum_of(&b, false, l->trees, x);
     const double ns = plain.ns, least = plain.least_ns;
     assert_near(factor_of(&b, true, 0), gt_learned_factor(first + later, ns, least));
     assert_near(factor_of(&b, false, 0), gt_learned_factor(all, ns, least));
@@ -437,7 +446,8 @@ static void test_learning_more(void **state) {
                      GEMMTUNE_OK);
     for (size_t i = 0; i < l.count; i++) {
         const struct gt_learned_trees *now = &l.family[i];
-        const struct gt_learned *shipped = gt_learned_shipped(now->family);
+        const struct gt_learned *shipped =
+            gt_learned_for(&gt_shelf_of(&device)->trees, now->family);
         const int had = shipped != NULL ? shipped->trees : 0;
         const bool tried = strcmp(now->family->name, "coalesced") == 0;
         assert_int_equal(now->shipped, had);

@@ -58,18 +58,18 @@ static struct gt_query query_of(const struct gt_snapshot *s, const gemmtune_prob
 static void expect_same_walk(struct gt_query query, const struct gt_snapshot *all,
                              const struct gt_snapshot *indexed) {
     struct gt_lookup l[2] = {{.query = query}, {.query = query}};
-    struct gt_walk walk[2];
+    struct gt_match_walk walk[2];
     struct gt_near *group[2];
     size_t count[2];
     l[0].query.snapshot = all;
     l[1].query.snapshot = indexed;
     for (int i = 0; i < 2; i++) {
         (void)gt_problem_name(query.problem, l[i].name);
-        assert_int_equal(gt_walk_begin(&walk[i], &l[i], NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_match_walk_begin(&walk[i], &l[i], NULL), GEMMTUNE_OK);
     }
     do {
         for (int i = 0; i < 2; i++)
-            assert_int_equal(gt_walk_next(&group[i], &count[i], &walk[i], NULL),
+            assert_int_equal(gt_match_walk_next(&group[i], &count[i], &walk[i], NULL),
                              GEMMTUNE_OK);
         assert_int_equal(count[0], count[1]);
         for (size_t i = 0; i < count[0]; i++) {
@@ -80,8 +80,8 @@ static void expect_same_walk(struct gt_query query, const struct gt_snapshot *al
         }
     } while (count[0] > 0);
     assert_int_equal(walk[0].seen, walk[1].seen);
-    gt_walk_end(&walk[0]);
-    gt_walk_end(&walk[1]);
+    gt_match_walk_end(&walk[0]);
+    gt_match_walk_end(&walk[1]);
 }
 
 static void expect_same_answer(struct gt_query query, const struct gt_snapshot *all,

@@ -234,9 +234,9 @@ static void test_a_time_beside_trees(void **state) {
 static double forecast_by(const struct gt_forecast *o, bool few, double too_long_ns) {
     struct gt_prediction p;
     assert_true(gt_forecasts_fit(&all, o, NULL));
-    all.fit.binding.few_trees = few;
-    all.fit.binding.too_long_ns = too_long_ns;
-    assert_true(gt_model_predict_fit(&p, &all.fit, &h200));
+    all.model.few_trees = few;
+    all.model.too_long_ns = too_long_ns;
+    assert_true(gt_model_predict_fit(&p, &all.model, &all.fit));
     return p.ns;
 }
 

@@ -61,10 +61,12 @@ static struct gt_prediction predicted(const struct gt_family *f, const struct gt
     struct gt_binding b;
     struct gt_point point;
     struct gt_prediction out;
+    struct gt_model m;
     assert_int_equal(gt_point_parse(&point, text, NULL), GEMMTUNE_OK);
     gt_bind_problem(&b, f, d, &p);
     assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-    assert_true(gt_model_predict(&out, &b, d, compiled));
+    gt_model_begin(&m, &b, d);
+    assert_true(gt_model_predict(&out, &m, &b, compiled));
     return out;
 }
 
@@ -161,7 +163,9 @@ static void test_unknown(void **state) {
         struct gt_binding b;
         gt_bind_problem(&b, f, &card, &p);
         assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
-        assert_false(gt_model_predict(&out, &b, &card, NULL));
+        struct gt_model m;
+        gt_model_begin(&m, &b, &card);
+        assert_false(gt_model_predict(&out, &m, &b, NULL));
         assert_int_equal(gt_model_explain(&out, f, &card, &p, &point, &err),
                          GEMMTUNE_ENOTFOUND);
         if (i == 0)
@@ -409,7 +413,7 @@ static void test_clusters(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         facts.cluster = rows[i].cluster;
         facts.blocks = rows[i].blocks;
-        if (reckoned(&facts, &d, &gt_costs_h200).waves != rows[i].waves)
+        if (reckoned(&facts, &d, &gt_costs_usual).waves != rows[i].waves)
             fail_msg("row %zu", i);
     }
 }
@@ -418,7 +422,7 @@ static void test_clusters(void **state) {
  * a start and an end, and no sums. */
 static void test_what_clusters_cost(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    const struct gt_costs *costs = &gt_costs_h200;
+    const struct gt_costs *costs = &gt_costs_usual;
     (void)state;
     const struct gt_prediction single = reckoned(&facts, &card, costs);
     facts.cluster = 2;
@@ -439,12 +443,12 @@ static void test_streams(void **state) {
     (void)state;
     facts.shape[GT_SHAPE_STREAM] = 2;
     facts.blocks = 75;
-    const struct gt_prediction p = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction p = reckoned(&facts, &card, &gt_costs_usual);
     assert_int_equal(p.blocks, 40);
     assert_int_equal(p.waves, 1);
     assert_int_equal(p.slabs, 16); /* 80 tiles of 8 over 40 streams */
     facts.shape[GT_SHAPE_STREAM_SLABS] = 20;
-    const struct gt_prediction uneven = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction uneven = reckoned(&facts, &card, &gt_costs_usual);
     assert_int_equal(uneven.slabs, 20);
     assert_true(uneven.term_ns[GT_TERM_FMA] > p.term_ns[GT_TERM_FMA]);
 }
@@ -458,11 +462,11 @@ static void test_groups_of_products(void **state) {
     facts.products = 100;
     facts.shape[GT_SHAPE_PRODUCTS] = 4;
     facts.blocks = 25;
-    const struct gt_prediction many = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction many = reckoned(&facts, &card, &gt_costs_usual);
     check_sound(&many);
     assert_int_equal(many.slabs, 8);
     facts.blocks = 5;
-    const struct gt_prediction few = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction few = reckoned(&facts, &card, &gt_costs_usual);
     check_sound(&few);
     assert_int_equal(few.slabs, 5 * 8);
     /* 20 units: two of the 25 blocks, or one of the 5 */
@@ -476,21 +480,21 @@ static void test_pointers(void **state) {
     (void)state;
     facts.products = facts.groups = facts.blocks = card.units; /* one round */
     facts.rows = 64 * facts.products;
-    const struct gt_prediction strided = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction strided = reckoned(&facts, &card, &gt_costs_usual);
     facts.pointers = true;
-    const struct gt_prediction behind = reckoned(&facts, &card, &gt_costs_h200);
+    const struct gt_prediction behind = reckoned(&facts, &card, &gt_costs_usual);
     const double bytes = 3 * 64 * 64 * 4; /* of a product */
     assert_near(behind.term_ns[GT_TERM_DRAM] / strided.term_ns[GT_TERM_DRAM],
                 (bytes + 24) / bytes, 1e-9);
     assert_near(behind.term_ns[GT_TERM_ENDS] - strided.term_ns[GT_TERM_ENDS],
-                gt_costs_h200.memory_ns, 1e-6);
+                gt_costs_usual.memory_ns, 1e-6);
 }
 
 /* The first block of a second round costs a beginning, unless the blocks of a round compute
  * for longer than that. */
 static void test_later_rounds(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    struct gt_costs costs = gt_costs_h200;
+    struct gt_costs costs = gt_costs_usual;
     (void)state;
     facts.blocks = reckoned(&facts, &card, &costs).resident * card.units + 1;
     const struct gt_prediction brief = reckoned(&facts, &card, &costs);
@@ -566,7 +570,7 @@ static void test_groups_that_were_measured(void **state) {
  * other. */
 static void test_ends_and_stalls(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    struct gt_costs costs = gt_costs_h200;
+    struct gt_costs costs = gt_costs_usual;
     (void)state;
     const struct gt_prediction was = reckoned(&facts, &card, &costs);
     costs.store += 1;
@@ -578,9 +582,9 @@ static void test_ends_and_stalls(void **state) {
     facts.shape[GT_SHAPE_STORE] = 0; /* it computes while it writes */
     assert_near(was.term_ns[GT_TERM_ENDS] -
                     reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS],
-                gt_costs_h200.store * 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
+                gt_costs_usual.store * 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
     facts.shape[GT_SHAPE_STORE] = 100;
-    costs = gt_costs_h200;
+    costs = gt_costs_usual;
     facts.shape[GT_SHAPE_BURST] = 64;
     const double full = reckoned(&facts, &card, &costs).term_ns[GT_TERM_FMA];
     assert_true(full > was.term_ns[GT_TERM_FMA]);

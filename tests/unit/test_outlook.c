@@ -30,7 +30,7 @@ static struct gt_outlook outlook;
 
 static int setup(void **state) {
     (void)state;
-    OK(gt_describe_load(&device, "configs/devices/h200.json", &err));
+    OK(gt_describe_load(&device, "devices/h200/device.json", &err));
     OK(gt_problem_from_name(&problem, "f32-nn-1024x1024x1024", &err));
     OK(gt_families_create(&families, &err));
     OK(gt_families_add_folder(families, "tests/data/families", &err));

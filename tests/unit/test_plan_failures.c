@@ -220,9 +220,12 @@ static void test_a_kernel_that_does_not_build(void **state) {
 }
 
 static void test_refusals(void **state) {
-    const gemmtune_target none = {.backend = GEMMTUNE_CUDA};
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
-    const gemmtune_target wrong = {.backend = (gemmtune_backend)7, .context = &builds};
+    const gemmtune_target none = {.struct_size = sizeof none, .backend = GEMMTUNE_CUDA};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target old = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target wrong = {
+        .struct_size = sizeof wrong, .backend = (gemmtune_backend)7, .context = &builds};
     gemmtune_ctx *ctx = NULL;
     gemmtune_plan *plan = NULL;
     gemmtune_problem p;
@@ -230,6 +233,9 @@ static void test_refusals(void **state) {
     assert_int_equal(gemmtune_open(NULL, NULL, &target), GEMMTUNE_EINVAL);
     assert_int_equal(gemmtune_open(&ctx, NULL, NULL), GEMMTUNE_EINVAL);
     assert_int_equal(gemmtune_open(&ctx, NULL, &wrong), GEMMTUNE_EINVAL);
+    assert_int_equal(gemmtune_open(&ctx, NULL, &old), GEMMTUNE_EINVAL);
+    assert_non_null(strstr(gemmtune_errmsg(), "call gemmtune_target_init first"));
+    assert_int_equal(gemmtune_target_init(NULL, GEMMTUNE_CUDA), GEMMTUNE_EINVAL);
     assert_int_equal(gemmtune_open(&ctx, db_path, &none), GEMMTUNE_EDEVICE);
     assert_string_equal(gemmtune_errmsg(), "no context");
     assert_int_equal(gemmtune_open(&ctx, "/nonexistent/gt.db", &target), GEMMTUNE_EIO);
@@ -268,7 +274,8 @@ static void test_refusals(void **state) {
 
 /* The default database is optional. */
 static void test_default_database(void **state) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = GEMMTUNE_CUDA, .context = &builds};
     static const char *const paths[] = {"/nonexistent/gt.db", "/proc/self/exe"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -293,7 +300,8 @@ struct made_up {
 };
 
 static struct made_up made_up_device(void) {
-    const gemmtune_target target = {.backend = GEMMTUNE_CUDA, .context = &builds};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = GEMMTUNE_CUDA, .context = &builds};
     struct made_up b;
     assert_int_equal(fake_open(&b.gpu, &target, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_families_create(&b.families, NULL), GEMMTUNE_OK);

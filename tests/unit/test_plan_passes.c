@@ -42,7 +42,8 @@ static struct gt_family *family_of(const char *name, const char *json) {
 }
 
 static struct gt_gpu *gpu_of(gemmtune_backend backend) {
-    const gemmtune_target target = {.backend = backend, .context = &builds};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = backend, .context = &builds};
     struct gt_gpu *gpu = NULL;
     assert_int_equal(fake_open(&gpu, &target, NULL), GEMMTUNE_OK);
     return gpu;

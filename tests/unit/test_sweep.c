@@ -370,7 +370,7 @@ static void test_bf16x3_has_the_lines_of_split(void **state) {
     gt_sweep_clear(&b);
 }
 
-/* The name of a problem that both the sweep and the tuned results have, else NULL. */
+/* The name of a problem that both the sweep and the records of a device have, else NULL. */
 static const char *problem_of_both(const struct gt_sweep *s, struct gt_node records) {
     const char *name = NULL;
     struct gt_err err = {""};
@@ -391,15 +391,19 @@ static void test_untuned_problems_have_no_record(void **state) {
     glob_t files;
     (void)state;
     assert_int_equal(gt_sweep_load(&s, "configs/bench-untuned.json", &err), GEMMTUNE_OK);
-    assert_int_equal(glob("db/tuned/*.json", 0, NULL, &files), 0);
+    assert_int_equal(glob("devices/*/tuned.json", 0, NULL, &files), 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         struct gt_json *doc = NULL;
         assert_int_equal(gt_json_load(&doc, files.gl_pathv[i], &err), GEMMTUNE_OK);
-        const struct gt_node records = gt_json_member(gt_json_root(doc), "records");
-        assert_true(gt_json_count(records) > 0);
-        const char *both = problem_of_both(&s, records);
-        if (both != NULL)
-            fail_msg("%s has a record of %s", files.gl_pathv[i], both);
+        const struct gt_node devices = gt_json_member(gt_json_root(doc), "records");
+        assert_true(gt_json_count(devices) > 0);
+        for (size_t d = 0; d < gt_json_count(devices); d++) {
+            const struct gt_node records = gt_json_at(devices, d);
+            assert_true(gt_json_count(records) > 0);
+            const char *both = problem_of_both(&s, records);
+            if (both != NULL)
+                fail_msg("%s has a record of %s", files.gl_pathv[i], both);
+        }
         gt_json_destroy(doc);
     }
     globfree(&files);

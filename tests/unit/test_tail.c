@@ -300,6 +300,7 @@ static void test_turns(void **state) {
         struct gt_binding b;
         struct gt_passes passes;
         struct gt_prediction predicted;
+        struct gt_model m;
         assert_int_equal(gt_problem_from_name(&p, rows[i].problem, NULL), GEMMTUNE_OK);
         gt_bind_problem(&b, gt_families_find(families, "dmma"), &device, &p);
         assert_int_equal(gt_bind_point(&b, &point, NULL), GEMMTUNE_OK);
@@ -313,7 +314,8 @@ static void test_turns(void **state) {
         assert_int_equal(passes.workspace_bytes, 0);
         assert_int_equal(passes.item[0].launch.grid[0], rows[i].blocks);
         assert_int_equal(passes.item[0].launch.grid[1], 1);
-        assert_true(gt_model_predict(&predicted, &b, &device, NULL));
+        gt_model_begin(&m, &b, &device);
+        assert_true(gt_model_predict(&predicted, &m, &b, NULL));
         assert_int_equal(predicted.slabs, rows[i].slabs);
     }
 }

@@ -23,8 +23,7 @@ static int setup(void **state) {
     (void)state;
     OK(gt_families_create(&families, &err));
     tuner.families = families;
-    return gt_describe_load(&tuner.device, "configs/devices/h200.json", &err) !=
-           GEMMTUNE_OK;
+    return gt_describe_load(&tuner.device, "devices/h200/device.json", &err) != GEMMTUNE_OK;
 }
 
 static int teardown(void **state) {

@@ -10,6 +10,7 @@
 #include "tuner/cmd/which_device.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct values {
     struct gt_format format;
@@ -164,6 +165,10 @@ static int refuse(const struct values *v, const char *option) {
     if (v->check + v->fit + v->learn + v->learn_more > 1)
         return gt_die(GT_EXIT_USAGE, "predict: --check, --fit, --learn and --learn-more "
                                      "exclude each other");
+    if ((v->learn || v->learn_more) && !v->format.json && isatty(STDOUT_FILENO))
+        return gt_die(GT_EXIT_USAGE,
+                      "predict: --%s prints a file of bytes: redirect it to trees.bin",
+                      option);
     if (option != NULL && !v->check && v->format.csv)
         return gt_die(GT_EXIT_USAGE, "predict: --%s and --csv exclude each other", option);
     return -1;

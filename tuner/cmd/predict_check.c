@@ -240,22 +240,22 @@ static gt_status check(const struct gt_view *view, const char *key,
     return status;
 }
 
-/* Writes three digits without an exponent: 2640. */
+/* Writes a cost with three digits and without an exponent: 2640. */
 static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
     (void)snprintf(buf, GT_CELL_MAX, "%.3g", cost);
     (void)snprintf(buf, GT_CELL_MAX, "%g", strtod(buf, NULL));
     return buf;
 }
 
-/* Prints costs as lines of runtime/costs.h. */
-static void print_lines(const struct gt_fitted *f) {
+/* Prints costs.json (runtime/shelf.h). */
+static void print_file(const struct gt_fitted *f) {
     char num[GT_CELL_MAX];
+    (void)fputs("{\n  \"format\": 1", stdout);
 #define X(name, value, fitted, what)                                                       \
-    if (fitted)                                                                            \
-        printf("    X(%s, %s, true, \"%s\") \\\n", #name, show_cost(num, f->costs.name),   \
-               what);
+    printf(",\n  \"%s\": %s", #name, show_cost(num, f->costs.name));
     GT_COST_LIST(X)
 #undef X
+    (void)fputs("\n}\n", stdout);
     gt_talk(
         "%zu trial%s, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
         f->trials, gt_text_plural((int64_t)f->trials), 100 * f->is[0], 100 * f->was[0],
@@ -285,7 +285,7 @@ static gt_status fit(const struct gt_view *view, const char *key,
     struct gt_fitted f;
     const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
     if (status == GEMMTUNE_OK)
-        (format->json ? print_fit_json : print_lines)(&f);
+        (format->json ? print_fit_json : print_file)(&f);
     return status;
 }
 

@@ -1,66 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * predict_learn.c - `gemmtune predict --learn` and `--learn-more`: prints trees learned
- * from trials, as the file runtime/learned_h200.c.
+ * from trials, as the file trees.bin of runtime/shelf.h.
  */
 #include "tuner/cmd/predict.h"
 #include "tuner/base/talk.h"
 
 #include "runtime/learned.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct gt_learned_trees *next(const struct gt_learning *l, size_t *i) {
-    while (*i < l->count && l->family[*i].count == 0)
-        ++*i;
-    return *i < l->count ? &l->family[(*i)++] : NULL;
+static gt_status add_trees(struct gt_trees *to, const struct gt_learned_trees *from,
+                           struct gt_err *err) {
+    const size_t bytes = (size_t)from->count * GT_LEARNED_NODES * sizeof *from->node;
+    struct gt_learned *const l = &to->of[to->count++];
+    *l = (struct gt_learned){.family = strdup(from->family->name),
+                             .names = gt_learned_names(from->family),
+                             .trees = from->count,
+                             .later = from->later,
+                             .node = malloc(bytes)};
+    if (l->family == NULL || l->names == NULL || l->node == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    memcpy(l->node, from->node, bytes);
+    return GEMMTUNE_OK;
 }
 
-/* Five digits, as a float of C. */
-static void print_value(float value) {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%.5g", (double)value);
-    printf("%s%sf", text, strpbrk(text, ".e") != NULL ? "" : ".");
-}
-
-static void print_tree(const struct gt_learned_node *n) {
-    (void)fputs("   ", stdout);
-    for (int i = 0; i < GT_LEARNED_NODES; i++) {
-        (void)fputs(" {", stdout);
-        print_value(n[i].value);
-        printf(",%d,%d},", n[i].asks, n[i].right);
-    }
-    (void)fputs("\n", stdout);
-}
-
-static void print_file(const struct gt_learning *l, enum gt_learning_way way) {
-    const struct gt_learned_trees *t;
-    printf("/* SPDX-License-Identifier: Apache-2.0 */\n"
-           "/* The trees of learned.h. `gemmtune predict --%s` printed them. */\n"
-           "#include \"runtime/learned.h\"\n\n",
-           way == GT_LEARN_MORE ? "learn-more" : "learn");
-    printf("_Static_assert(GT_LEARNED_COMMON == %d && GT_LEARNED_NODES == %d,\n"
-           "               \"learn the trees anew\");\n",
-           (int)GT_LEARNED_COMMON, (int)GT_LEARNED_NODES);
-    for (size_t i = 0; (t = next(l, &i)) != NULL;) {
-        printf("static const struct gt_learned_node learned_%s[] = {\n", t->family->name);
-        for (int j = 0; j < t->count; j++)
-            print_tree(t->node + (size_t)j * GT_LEARNED_NODES);
-        (void)fputs("};\n", stdout);
-    }
-    (void)fputs("const struct gt_learned gt_learned_h200[] = {\n", stdout);
-    for (size_t i = 0; (t = next(l, &i)) != NULL;) {
-        printf("    {\"%s\", \"", t->family->name);
-        for (int j = 0; j < t->family->param_count; j++)
-            printf("%s ", t->family->param[j].name);
-        for (int j = 0; j < t->family->derive_count; j++)
-            printf("%s ", t->family->symbols.name[t->family->derive[j].slot]);
-        printf("\", %d, %d, learned_%s},\n", t->count, t->later, t->family->name);
-    }
-    (void)fputs("};\n"
-                "const size_t gt_learned_h200_count =\n"
-                "    sizeof gt_learned_h200 / sizeof *gt_learned_h200;\n",
-                stdout);
+/* Prints trees.bin. */
+static gt_status print_file(const struct gt_learning *l, struct gt_err *err) {
+    struct gt_trees trees = {.of = calloc(l->count + 1, sizeof *trees.of)};
+    gt_status status =
+        trees.of != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; status == GEMMTUNE_OK && i < l->count; i++)
+        if (l->family[i].count > 0)
+            status = add_trees(&trees, &l->family[i], err);
+    if (status == GEMMTUNE_OK)
+        status = gt_trees_write(stdout, &trees, err);
+    gt_trees_clear(&trees);
+    return status;
 }
 
 static void print_json_types(const struct gt_learning *l) {
@@ -122,9 +99,12 @@ static gt_status print_learned(const struct gt_view *view, const char *key,
                                const struct gt_format *format, enum gt_learning_way way,
                                struct gt_err *err) {
     struct gt_learning l;
-    const gt_status status = gt_predict_learn(&l, view, families, key, way, err);
+    gt_status status = gt_predict_learn(&l, view, families, key, way, err);
+    if (status == GEMMTUNE_OK && format->json)
+        print_json(&l, way);
+    else if (status == GEMMTUNE_OK)
+        status = print_file(&l, err);
     if (status == GEMMTUNE_OK) {
-        (format->json ? print_json : print_file)(&l, way);
         gt_talk("trials and records that teach: %zu", l.trials);
         print_losses(&l, way);
     }

@@ -19,7 +19,7 @@
 #define GT_OPTION_DEVICE_FILE(values)                                                      \
     {                                                                                      \
         "device-file", 0, GT_OPT_TEXT, offsetof(values, device_file), "FILE",              \
-            "a device that is not present, by its description (configs/devices/)", 0, 0    \
+            "a device that is not present, by its description (devices/)", 0, 0            \
     }
 
 /* The options that name a device; all may be NULL. */

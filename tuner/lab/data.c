@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data.c - see data.h. The arithmetic mirrors gt_mix and gt_datum in
+/* data.c - see data.h. The arithmetic mirrors gt_bits_at and gt_datum in
  * tuner/lab/kernels/data.cl. */
 #include "tuner/lab/data.h"
 

@@ -80,7 +80,7 @@ static void open_nvml(struct rig *r, const struct gt_device *d) {
 /* The rig's context is already current. */
 static void target_of(gemmtune_target *out, struct gt_rig *rig) {
     (void)rig;
-    *out = (gemmtune_target){.backend = GEMMTUNE_CUDA};
+    (void)gemmtune_target_init(out, GEMMTUNE_CUDA);
 }
 
 static gt_status open_gpu(struct rig *r, struct gt_err *err) {

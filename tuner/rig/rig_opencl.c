@@ -49,8 +49,9 @@ static gt_status open_queue(struct rig *r, const struct gt_device *d, struct gt_
 
 static void target_of(gemmtune_target *out, struct gt_rig *rig) {
     const struct rig *r = of(rig);
-    *out = (gemmtune_target){
-        .backend = GEMMTUNE_OPENCL, .context = r->context, .device = r->device};
+    (void)gemmtune_target_init(out, GEMMTUNE_OPENCL);
+    out->context = r->context;
+    out->device = r->device;
 }
 
 static gt_status open_rig(struct gt_rig **out, const struct gt_device *d,

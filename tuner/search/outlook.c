@@ -2,7 +2,6 @@
 /* outlook.c - see outlook.h. */
 #include "tuner/search/outlook.h"
 
-#include "runtime/model.h"
 #include "tuner/base/best.h"
 #include "tuner/base/parallel.h"
 
@@ -28,7 +27,7 @@ static float ask(struct gt_outlook *o, struct gt_pick p) {
     int64_t values[GT_POINT_MAX];
     gt_space_values(&o->space[p.space], p.index, values);
     return gt_bind_values(b, values, NULL) == GEMMTUNE_OK &&
-                   gt_model_predict(&prediction, b, o->device, NULL)
+                   gt_model_predict(&prediction, &o->model[p.space], b, NULL)
                ? (float)prediction.ns
                : NAN;
 }
@@ -161,6 +160,7 @@ static void look_into(void *user, int thread, int64_t first, int64_t end) {
         if (!s->family->has_shape || !(o->ns[i] = calloc(s->count + 1, sizeof **o->ns)))
             continue;
         gt_bind_problem(&o->bound[i], s->family, o->device, l->problem);
+        gt_model_begin(&o->model[i], &o->bound[i], o->device);
         look_for_the_best(o, i);
     }
 }
@@ -170,11 +170,12 @@ void gt_outlook_make(struct gt_outlook *out, const struct gt_space *space, int s
     const size_t room = (size_t)spaces + 1;
     *out = (struct gt_outlook){.ns = calloc(room, sizeof *out->ns),
                                .bound = calloc(room, sizeof *out->bound),
+                               .model = calloc(room, sizeof *out->model),
                                .device = d,
                                .space = space,
                                .spaces = spaces};
     struct looking l = {out, p};
-    if (out->ns && out->bound)
+    if (out->ns && out->bound && out->model)
         gt_parallel(look_into, &l, spaces);
 }
 
@@ -183,6 +184,7 @@ void gt_outlook_clear(struct gt_outlook *o) {
         free(o->ns[i]);
     free(o->ns);
     free(o->bound);
+    free(o->model);
     *o = (struct gt_outlook){0};
 }
 

@@ -7,6 +7,7 @@
 #ifndef GT_TUNER_SEARCH_OUTLOOK_H
 #define GT_TUNER_SEARCH_OUTLOOK_H
 
+#include "runtime/model.h"
 #include "tuner/search/search.h"
 
 /* A zeroed outlook has no forecasts. */
@@ -16,6 +17,7 @@ struct gt_outlook {
     float **ns;
     /* By space: bound to the problem and to the point that was asked about last. */
     struct gt_binding *bound;
+    struct gt_model *model; /* by space */
     const struct gt_device *device;
     const struct gt_space *space;
     int spaces;

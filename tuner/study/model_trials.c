@@ -51,19 +51,20 @@ static bool bind_row(struct gt_binding *b, bool *filled, const struct gt_view_ro
 
 /* Predicts the trial's time, and what was learned about it; writes down what trees ask. */
 static void predict(struct gt_model_trial *t, const struct gt_binding *b,
-                    const struct gt_device *d) {
+                    const struct gt_model_trials *all) {
+    const struct gt_learned *const trees = gt_learned_of(&all->shelf->trees, b);
     struct gt_prediction p;
     t->learned = 1;
-    if (!gt_model_predict_facts(&p, &t->facts, d, &gt_costs_h200, NULL))
+    if (!gt_model_predict_facts(&p, &t->facts, all->device, &all->shelf->costs, NULL))
         return;
     t->plain_ns = p.ns;
     t->least_ns = p.least_ns;
-    t->can_teach = gt_learned_may(b, d);
-    if (t->can_teach || b->learned != NULL)
+    t->can_teach = gt_learned_may(b);
+    if (t->can_teach || trees != NULL)
         gt_learned_inputs(t->x, b, &t->facts, &p);
-    if (b->learned != NULL)
-        t->learned = gt_learned_factor(
-            gt_learned_sum(b->learned->node, b->learned->trees, t->x), p.ns, p.least_ns);
+    if (trees != NULL)
+        t->learned = gt_learned_factor(gt_learned_sum(trees->node, trees->trees, t->x),
+                                       p.ns, p.least_ns);
 }
 
 static void take(struct gt_model_trials *out, const struct gt_view_row *row,
@@ -85,7 +86,7 @@ static void take(struct gt_model_trials *out, const struct gt_view_row *row,
         t->family = f;
         t->ns = row->median_ns;
         t->held_out = is_held_out(row->problem);
-        predict(t, &b, out->device);
+        predict(t, &b, out);
         out->filled += filled;
         out->count++;
     }
@@ -131,6 +132,7 @@ gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view
             out->device = &v->device[i].device;
     if (out->device == NULL)
         return GEMMTUNE_OK;
+    out->shelf = gt_shelf_of(out->device);
     for (size_t i = 0; i < v->row_count; i++)
         if (!v->row[i].record && strcmp(v->row[i].device, device_key) == 0)
             take(out, &v->row[i], families);

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_STUDY_MODEL_TRIALS_H
 #define GT_TUNER_STUDY_MODEL_TRIALS_H
 
-#include "runtime/learned.h"
+#include "runtime/shelf.h"
 #include "tuner/base/view.h"
 
 struct gt_model_trial {
@@ -25,6 +25,7 @@ struct gt_model_trial {
 struct gt_model_trials {
     /* borrowed from the view; NULL when the view has no such device */
     const struct gt_device *device;
+    const struct gt_shelf *shelf; /* of the device */
     size_t count;
     /* sorted by problem, then by family */
     struct gt_model_trial *trial;

@@ -41,6 +41,7 @@ static bool is_named(const struct gt_texts *names, const char *family) {
 struct search {
     struct gt_space space;
     struct gt_binding b;
+    struct gt_model model;
     const struct gt_family *family;
     const struct gt_device *d;
     struct gt_predicted *best;
@@ -53,7 +54,7 @@ static void ask(struct search *s, size_t index) {
     struct gt_predicted f = {.family = s->family, .index = index};
     gt_space_values(&s->space, index, values);
     if (gt_bind_values(&s->b, values, NULL) != GEMMTUNE_OK ||
-        !gt_model_predict(&f.prediction, &s->b, s->d, NULL))
+        !gt_model_predict(&f.prediction, &s->model, &s->b, NULL))
         return;
     if (*s->count == s->most && f.prediction.ns >= s->best[s->most - 1].prediction.ns)
         return;
@@ -82,6 +83,7 @@ static gt_status look_through(struct search *s, const gemmtune_problem *p, size_
     if (status != GEMMTUNE_OK)
         return status;
     gt_bind_problem(&s->b, s->family, s->d, p);
+    gt_model_begin(&s->model, &s->b, s->d);
     for (size_t i = 0; i < s->space.count; i++)
         ask(s, i);
     *asked += s->space.count;
@@ -121,6 +123,7 @@ static gt_status look_here_and_there(struct search *s, const gemmtune_problem *p
         return status;
     const size_t all = s->space.count, step = all / SAMPLES + 1;
     gt_bind_problem(&s->b, s->family, s->d, p);
+    gt_model_begin(&s->model, &s->b, s->d);
     for (size_t i = 0; i < all; i += step)
         ask(s, i);
     if (*s->count > 0 && s->best->family == s->family) {

@@ -12,7 +12,7 @@
 
 /* ---- a device that is not here ---- */
 
-/* Reads a description (configs/devices/, docs/search.md). `what` is a path, or the name of
+/* Reads a description (devices/, docs/search.md). `what` is a path, or the name of
  * a built-in description: "gtx-1080". EIO; EPARSE with the line. */
 gt_status gt_describe_load(struct gt_device *out, const char *what, struct gt_err *err);
 /* The built-in description at `index`, and its name. False after the last one. */

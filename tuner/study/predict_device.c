@@ -2,7 +2,7 @@
 /*
  * predict_device.c - reads the description of a device that is not present. It has the
  * members that `gemmtune devices --json` prints for a CUDA device; all other properties
- * follow from them. Unknown members are refused. The files of configs/devices/ are built
+ * follow from them. Unknown members are refused. The files of devices/ are built
  * in.
  */
 #include "tuner/study/predict.h"
@@ -155,11 +155,10 @@ gt_status gt_describe_parse(struct gt_device *out, const char *name, const char 
     return status;
 }
 
-/* The name for "configs/devices/gtx-1080.json" is "gtx-1080". */
+/* The name for "devices/gtx-1080/device.json" is "gtx-1080". */
 static void name_of(char name[GT_NAME_MAX], const char *path) {
-    const char *file = strrchr(path, '/');
-    file = file != NULL ? file + 1 : path;
-    (void)snprintf(name, GT_NAME_MAX, "%.*s", (int)strcspn(file, "."), file);
+    const char *const folder = strchr(path, '/') + 1;
+    (void)snprintf(name, GT_NAME_MAX, "%.*s", (int)strcspn(folder, "/"), folder);
 }
 
 bool gt_describe_at(struct gt_device *out, char name[GT_NAME_MAX], size_t index) {

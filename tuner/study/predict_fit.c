@@ -119,7 +119,6 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
     struct gt_model_trials trials;
     struct fit f = {.trials = &trials};
     memset(out, 0, sizeof *out);
-    out->costs = gt_costs_h200;
     gt_status status = gt_model_trials_take(&trials, v, families, device_key, false, err);
     if (status == GEMMTUNE_OK && trials.count == 0)
         status =
@@ -127,6 +126,7 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
     if (status == GEMMTUNE_OK && !(f.weight = calloc(trials.count, sizeof *f.weight)))
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
+        out->costs = trials.shelf->costs;
         for (size_t i = 0, end; i < trials.count; i = end) {
             end = gt_model_trials_end(&trials, i);
             weigh_problem(&f, i, end);

@@ -440,8 +440,9 @@ static gt_status learn_all(struct gt_learning *out, const struct gt_model_trials
     for (size_t i = 0; i < out->count && status == GEMMTUNE_OK; i++) {
         const struct gt_family *const f = gt_families_at(families, i);
         status = learn_family(&out->family[i], all, weight, f,
-                              way == GT_LEARN_MORE ? gt_learned_shipped(f) : NULL, held_out,
-                              err);
+                              way == GT_LEARN_MORE ? gt_learned_for(&all->shelf->trees, f)
+                                                   : NULL,
+                              held_out, err);
     }
     return status;
 }
@@ -479,12 +480,10 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
         status = learn_all(out, &all, weight, families, way, false, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
-        status =
-            gt_fail(err, GEMMTUNE_ENOTFOUND,
-                    "no family has enough trials on %s: %zu, or %zu behind shipped "
-                    "trees, of products and strided batches, on compute capability 9.0 "
-                    "with 100 units or more",
-                    device_key, all_anew.trials, behind_shipped.trials);
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND,
+                         "no family has enough trials on %s: %zu, or %zu behind shipped "
+                         "trees, of products and strided batches",
+                         device_key, all_anew.trials, behind_shipped.trials);
     for (size_t i = 0; i < all.count; i++)
         out->trials += all.trial[i].can_teach;
     free(weight);

@@ -12,8 +12,8 @@
 /* The matrix that has an element at `at`: the last one of those that share it; -1 when none
  * has. Matrices follow one another or, with a stride below ld, may lie side by side in the
  * same rows. */
-GT_INLINE gt_long gt_owner(gt_long at, gt_long count, gt_long stride, gt_long rows,
-                           gt_long cols, gt_long ld) {
+GT_INLINE gt_long gt_product_at(gt_long at, gt_long count, gt_long stride, gt_long rows,
+                                gt_long cols, gt_long ld) {
     const int beside = stride < ld && (count - 1) * stride + cols <= ld;
     gt_long z = at < 0 ? -1 : stride == 0 ? 0 : (beside ? at % ld : at) / stride;
     for (z = GT_MIN(z, count - 1); z >= 0; z--) {
@@ -63,7 +63,7 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long z = gt_owner(e - front, count, stride, m, n, ldc);
+        const gt_long z = gt_product_at(e - front, count, stride, m, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
         const int left_out = z >= 0 && limited && at / ldc >= rows[z];
         if (z < 0 || left_out) {
@@ -121,7 +121,7 @@ GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int wrong = 0, touched = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        const gt_long z = gt_owner(e - front, count, stride, rows, n, ldc);
+        const gt_long z = gt_product_at(e - front, count, stride, rows, n, ldc);
         const gt_long at = e - front - z * stride; /* in matrix z */
         const int left_out = z >= 0 && limited && at / ldc >= used[z];
         if (z < 0 || left_out) {
@@ -193,7 +193,7 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long tota
     const gt_long step = (gt_long)GT_GRID_SIZE * 256;
     unsigned int changed = 0;
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
-        if (gt_owner(e - front, count, stride, rows, cols, ld) < 0)
+        if (gt_product_at(e - front, count, stride, rows, cols, ld) < 0)
             changed += !gt_poisoned(x, e, bytes, poison);
         else
             changed += gt_get(x, e, bytes, bits) !=

@@ -6,7 +6,7 @@
  */
 
 /* The finalizer of splitmix64 over (seed, row, column). */
-GT_INLINE gt_ulong gt_mix(gt_ulong seed, gt_long row, gt_long col) {
+GT_INLINE gt_ulong gt_bits_at(gt_ulong seed, gt_long row, gt_long col) {
     gt_ulong z = seed + (gt_ulong)row * (gt_ulong)0x9e3779b97f4a7c15UL +
                  (gt_ulong)col * (gt_ulong)0xd1b54a32d192ed03UL;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9UL;
@@ -33,7 +33,7 @@ GT_INLINE gt_wide gt_step(int bits) {
  * column, else mode 3 times 2^-10. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
-    const gt_ulong z = gt_mix(seed, row, col);
+    const gt_ulong z = gt_bits_at(seed, row, col);
     if (mode == 0)
         return (gt_wide)((int)((z >> 32) % 7) - 3);
     if (mode == 2)
