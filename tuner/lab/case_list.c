@@ -18,8 +18,9 @@ struct small {
      * leading dimension equals another */
     int pad;
     double alpha, beta;
-    /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone */
-    enum { WHOLE, UNIFORM, FAR, ONES, STEEP } data;
+    /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone; WIDE and
+     * SPECIAL: see is_asked */
+    enum { WHOLE, UNIFORM, FAR, ONES, STEEP, WIDE, SPECIAL } data;
     bool finite; /* see gt_case_spec */
 };
 static const struct small smalls[] = {
@@ -50,6 +51,10 @@ static const struct small smalls[] = {
      * they must, tf32 is off by 1400 units, where f is 464, and bf16 by 1200, where f is
      * 915. On others they are off by more. */
     {20, 36, 4096, 4, 0, 1, 0, STEEP, false},
+    /* Numbers far above and far below 1. For so small a k the bound holds for any data. */
+    {70, 104, 40, 4, 2, 1, 0, WIDE, true},
+    /* Infinity and NaN must reach the elements of C that they belong to, and no others. */
+    {104, 72, 56, 4, 0, 2, 0, SPECIAL, true},
     /* Kernels for a single row or column may refuse nearly all others. So these have all
      * that the others have together: ragged tiles, several turns of k and a tail, alpha and
      * beta. Whole tiles would take long over them. */
@@ -71,7 +76,7 @@ static const struct own {
     bool uniform, finite;
 } owns[] = {
     {67, 0, 2, -1, false, false},
-    {5, 1, 1, 0, false, false},
+    {5, 1, 1, 0, false, true},
     {33, 4, 0.5, 1, true, true},
     {3, 0, 0, 1.5, false, false},
 };
@@ -122,18 +127,42 @@ static gemmtune_problem small_problem(const struct small *s,
 }
 
 static enum gt_data_mode mode_of(const struct small *s, const gemmtune_problem *p) {
-    static const enum gt_data_mode modes[] = {[UNIFORM] = GT_DATA_UNIFORM,
-                                              [FAR] = GT_DATA_FAR,
-                                              [ONES] = GT_DATA_ONES,
-                                              [STEEP] = GT_DATA_STEEP};
+    static const enum gt_data_mode modes[] = {
+        [UNIFORM] = GT_DATA_UNIFORM, [FAR] = GT_DATA_FAR,   [ONES] = GT_DATA_ONES,
+        [STEEP] = GT_DATA_STEEP,     [WIDE] = GT_DATA_WIDE, [SPECIAL] = GT_DATA_SPECIAL};
     return s->data == WHOLE ? gt_data_exact(p, s->k) : modes[s->data];
 }
 
+/* Whether a problem computes with floats of 16 bits or more, and without an epilogue, whose
+ * operands would be as wide as A and B. */
+static bool has_wide_data(const gemmtune_problem *p) {
+    return gt_type_is_float(p->type_acc) && gt_type_size(p->type_a) > 1 &&
+           p->epilogue == NULL && p->math != GEMMTUNE_MATH_RESIDUES;
+}
+
+/* Whether NaN and infinity become what IEEE 754 says. Parts of infinity are NaN, and
+ * residues are of whole numbers. Where rows belong to groups, the reference multiplies rows
+ * of other groups by 0. */
+static bool has_special_data(const gemmtune_problem *p) {
+    return has_wide_data(p) && !gt_math_splits(p->math) &&
+           p->batch_kind != GEMMTUNE_GROUPED_ROWS;
+}
+
 /* Whether problems of this kind have such a case. */
-static bool is_asked(const struct small *s, gemmtune_math math) {
-    return s->data == FAR                        ? math == GEMMTUNE_MATH_RESIDUES
-           : s->data == ONES || s->data == STEEP ? gt_math_splits(math)
-                                                 : true;
+static bool is_asked(const struct small *s, const gemmtune_problem *p) {
+    switch (s->data) {
+    case FAR:
+        return p->math == GEMMTUNE_MATH_RESIDUES;
+    case ONES:
+    case STEEP:
+        return gt_math_splits(p->math);
+    case WIDE:
+        return has_wide_data(p);
+    case SPECIAL:
+        return has_special_data(p);
+    default:
+        return true;
+    }
 }
 
 /* alpha of integers. With uniform data sums get so large that they wrap, and that f32
@@ -151,6 +180,7 @@ static struct gt_case_spec small_case(const struct small *s, const gemmtune_prob
         .beta = whole ? (int)(2 * s->beta) : s->beta,
         .mode = mode_of(s, p),
         .finite = s->finite,
+        .again = s->finite && s->beta == 0,
         .spread = GT_SPREAD_UNEVEN,
     };
 }
@@ -199,6 +229,7 @@ static struct gt_case_spec own_case(const struct own *o, const gemmtune_problem 
         .beta = whole ? (int)(2 * o->beta) : o->beta,
         .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
         .finite = o->finite,
+        .again = o->finite && o->beta == 0,
         .spread = GT_SPREAD_UNEVEN,
     };
 }
@@ -209,7 +240,7 @@ bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
                     uint64_t seed) {
     enum { FIRST_SEED = 10 }; /* of the listed cases; the timed ones have smaller ones */
     const bool is_small = i < GT_LAB_SMALLS;
-    if (is_small && !is_asked(&smalls[i], p->math))
+    if (is_small && !is_asked(&smalls[i], p))
         return false;
     if (!is_small && !has_own_cases(p))
         return false;

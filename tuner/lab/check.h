@@ -89,11 +89,14 @@ struct gt_case_spec {
     double alpha, beta;       /* exact in every type */
     enum gt_data_mode mode;   /* exact modes are compared bit by bit */
     uint64_t seed;
-    /* The contents of the workspace, and of C's buffer where it holds no C0, before a
-     * product: finite random numbers that differ for every product, as in memory that is
-     * used again; otherwise NaN. With them a kernel cannot distinguish a check from a timed
-     * product. */
+    /* The contents of the workspace, of C's buffer where it holds no C0, and of all that a
+     * kernel must not touch, before a product: finite random numbers that differ for every
+     * product, as in memory that is used again; otherwise NaN. With them a kernel cannot
+     * distinguish a check from a timed product. */
     bool finite;
+    /* Three launches on one C and one workspace, of which the second and the third are
+     * compared. C is not read. */
+    bool again;
     /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
     bool rounds_sum;
     enum gt_spread spread; /* of the rows of groups or products */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sets.c - rotating inputs: enough sets of A, B and C to exceed three times the last-level
- * cache. No launch then finds data in the cache that another launch has just used.
+ * cache. No launch then finds data in the cache that another launch has just used. Each
+ * operand lies between guards, as in the cases with finite numbers.
  */
 #include "core/bytes.h"
+#include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
 
 #include <string.h>
@@ -12,14 +14,21 @@ static int64_t round_up(int64_t v, int64_t to) {
     return gt_bytes_sum(v, to - 1) / to * to;
 }
 
-/* Bytes from one set's operand to the next set's. */
-static void strides(int64_t out[3], const gemmtune_problem *asked) {
+/* Bytes of a set's operands. */
+static void operand_bytes(int64_t out[3], const gemmtune_problem *asked) {
     const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
     const int64_t bytes[3] = {gt_problem_elems_a(p) * (int64_t)gt_type_size(p->type_a),
                               gt_problem_elems_b(p) * (int64_t)gt_type_size(p->type_b),
                               gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c)};
     for (int i = 0; i < 3; i++)
         out[i] = round_up(bytes[i] > 0 ? bytes[i] : 1, GT_VIEW_ALIGN);
+}
+
+/* Bytes from one set's operand to the next set's: the operand and a guard on each side. */
+static void strides(int64_t out[3], const gemmtune_problem *asked) {
+    operand_bytes(out, asked);
+    for (int i = 0; i < 3; i++)
+        out[i] = gt_bytes_sum(out[i], 2 * GT_GUARD);
 }
 
 static int64_t sum_of(const int64_t stride[3]) {
@@ -39,10 +48,10 @@ static int64_t cache_bytes(const struct gt_device *d) {
 /* The number of sets that exceed three times the last-level cache. It is a power of two, as
  * the number of launches in a sample is, so that samples go round the ring evenly. */
 static int set_count(const gemmtune_problem *p, const struct gt_device *d) {
-    int64_t stride[3];
+    int64_t bytes[3];
     int count = 1;
-    strides(stride, p);
-    const int64_t one = sum_of(stride);
+    operand_bytes(bytes, p);
+    const int64_t one = sum_of(bytes);
     while (count < GT_SETS_MAX && count * one <= 3 * cache_bytes(d))
         count *= 2;
     return count;
@@ -63,23 +72,62 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
         status = ops->alloc(&lab->sets.mem[o], lab->rig, lab->sets.count * stride[o], err);
         for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
             status = ops->view(&lab->sets.view[o][i], lab->rig, lab->sets.mem[o],
-                               i * stride[o], stride[o], err);
+                               GT_GUARD + i * stride[o], stride[o] - GT_GUARD, err);
     }
     return status;
 }
 
-static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked, uint64_t seed,
-                           struct gt_err *err) {
+/* Fills an operand and its guards, before it gets its data: C as gt_case_output does, an
+ * input with one word. */
+static gt_status fill_around(struct gt_lab *lab, int o, int set, int64_t stride,
+                             uint64_t seed, struct gt_err *err) {
+    const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
+    const gemmtune_dtype type = lab->problem.type_c;
+    const struct gt_stack row = gt_stack_row(type, stride / (int64_t)gt_type_size(type));
+    void *all = NULL;
+    gt_status status =
+        ops->view(&all, lab->rig, lab->sets.mem[o], set * stride, stride, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = o == 2 ? gt_checker_fill(lab->checker, all, &row, seed, GT_DATA_UNIFORM, err)
+                    : ops->fill(lab->rig, all, stride, gt_data_finite_word(seed), err);
+    ops->view_release(lab->rig, all);
+    return status;
+}
+
+static uint64_t data_seed(uint64_t seed) {
+    return seed * 7 + 100;
+}
+
+static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked,
+                           const int64_t stride[3], uint64_t seed, struct gt_err *err) {
     const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
     gt_status status = GEMMTUNE_OK;
     for (int o = 0; o < 3; o++) {
         const struct gt_stack stored = gt_stack_of(p, o);
-        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
-            status = gt_checker_fill(lab->checker, lab->sets.view[o][i], &stored,
-                                     seed * 7 + (uint64_t)(3 * i + o) + 100,
-                                     GT_DATA_UNIFORM, err);
+        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++) {
+            const uint64_t own = data_seed(seed) + (uint64_t)(3 * i + o);
+            status = fill_around(lab, o, i, stride[o], ~own, err);
+            if (status == GEMMTUNE_OK)
+                status = gt_checker_fill(lab->checker, lab->sets.view[o][i], &stored, own,
+                                         GT_DATA_UNIFORM, err);
+        }
     }
     return status;
+}
+
+struct gt_ring gt_sets_ring(const struct gt_lab *lab) {
+    const gemmtune_problem *p = &lab->problem;
+    const struct gt_sets *s = &lab->sets;
+    struct gt_ring ring = {.memory = gt_timed_memory_of(p),
+                           .count = s->count,
+                           .mem = {s->mem[0], s->mem[1], s->mem[2]},
+                           .data_seed = data_seed(lab->seed),
+                           .ends = s->rows.mem,
+                           .groups =
+                               p->batch_kind == GEMMTUNE_GROUPED_ROWS ? (int)p->batch : 0};
+    strides(ring.apart, p);
+    return ring;
 }
 
 /* Pointers to the matrices of each set, in the order in which these lie in memory. */
@@ -103,7 +151,7 @@ gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t
     lab->sets.count = set_count(p, gt_rig_head(lab->rig)->device);
     gt_status status = make_views(lab, stride, err);
     if (status == GEMMTUNE_OK)
-        status = fill_sets(lab, p, seed, err);
+        status = fill_sets(lab, p, stride, seed, err);
     if (status == GEMMTUNE_OK)
         status = make_lists(lab, p, err);
     if (status == GEMMTUNE_OK)

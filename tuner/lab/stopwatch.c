@@ -4,6 +4,7 @@
 
 #include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
+#include "tuner/lab/witness.h"
 
 #include <stdlib.h>
 
@@ -30,11 +31,26 @@ struct slice {
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
-    union gt_value alpha, beta;
-    void *workspace, *stream; /* the lab's */
-    int launches;             /* launches in a sample, a power of two */
+    union gt_value alpha, minus_alpha, beta;
+    double plain_beta;
+    struct gt_witness *witness; /* NULL: samples are not spoiled */
+    void *workspace, *stream;   /* the lab's */
+    int launches;               /* launches in a sample, a power of two */
     struct slice slice[SLICES_MAX];
 };
+
+static int laps_of(const struct gt_stopwatch *w) {
+    const int laps = w->launches / w->lab->sets.count;
+    return laps > 1 ? laps : 1;
+}
+
+/* alpha changes its sign from one lap of the ring to the next, and is 1 in the last lap. So
+ * no C holds its result already where a sample comes to it again. */
+static const union gt_value *alpha_of(const struct gt_stopwatch *w, int launch) {
+    const int lap = launch / w->lab->sets.count;
+    return w->witness != NULL && (laps_of(w) - 1 - lap) % 2 == 1 ? &w->minus_alpha
+                                                                 : &w->alpha;
+}
 
 static gt_status enqueue(void *user, struct gt_err *err) {
     const struct slice *slice = user;
@@ -44,7 +60,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
         struct gt_fused_operands operands;
-        struct gt_call call = {.alpha = &w->alpha,
+        struct gt_call call = {.alpha = alpha_of(w, i),
                                .a = gt_sets_argument(s, 0, set),
                                .b = gt_sets_argument(s, 1, set),
                                .beta = &w->beta,
@@ -73,6 +89,12 @@ static int slices_of(const struct gt_stopwatch *w) {
     return slices < sets ? slices : sets;
 }
 
+/* Sets that a sample uses. */
+static int used_sets(const struct gt_stopwatch *w) {
+    const int count = w->lab->sets.count;
+    return w->launches < count ? w->launches : count;
+}
+
 /* Times a slice. Its batch is made when it is first needed. */
 static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
                            double *ns, struct gt_err *err) {
@@ -85,6 +107,9 @@ static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int firs
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
     ring->next = (first + w->launches) % ring->count;
+    if (status == GEMMTUNE_OK && w->witness != NULL)
+        status = gt_witness_spoil(w->witness, first, used_sets(w),
+                                  w->product.workspace_bytes, err);
     return status != GEMMTUNE_OK ? status : ops->time(slice->batch, ns, err);
 }
 
@@ -133,9 +158,9 @@ static gt_status warm_up(struct gt_stopwatch *w, double sample_ns, double most_n
 }
 
 /* Half of C, so that C stays bounded however often it is added to. i32 has no half. */
-static union gt_value beta_of(const gemmtune_problem *p) {
+static double beta_of(const gemmtune_problem *p) {
     const double times = p->type_acc == GEMMTUNE_I32 ? 1 : 0.5;
-    return gt_value_of(p->type_acc, p->reads_c ? times : 0);
+    return p->reads_c ? times : 0;
 }
 
 gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
@@ -152,7 +177,9 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
     w->stream = gt_rig_head(lab->rig)->stream;
     const gemmtune_problem *p = &lab->problem;
     w->alpha = gt_value_of(p->type_acc, 1);
-    w->beta = beta_of(p);
+    w->minus_alpha = gt_value_of(p->type_acc, -1);
+    w->plain_beta = beta_of(p);
+    w->beta = gt_value_of(p->type_acc, w->plain_beta);
     const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
     if (status != GEMMTUNE_OK) {
         gt_stopwatch_destroy(w);
@@ -174,6 +201,30 @@ gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err 
     const gt_status status = run_next(w, ns, err);
     *ns /= w->launches;
     return status;
+}
+
+void gt_stopwatch_watch(struct gt_stopwatch *w, struct gt_witness *witness) {
+    drop_slices(w); /* they have alpha in them */
+    w->witness = witness;
+}
+
+bool gt_stopwatch_adds_up(const struct gt_stopwatch *w) {
+    return laps_of(w) > 1 && gt_case_reads_c(w->lab->timed[1]);
+}
+
+gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
+                            struct gt_err *err) {
+    return w->witness == NULL || gt_stopwatch_adds_up(w)
+               ? GEMMTUNE_OK
+               : gt_witness_look(right, why, w->witness, w->plain_beta, err);
+}
+
+gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,
+                             struct gt_err *err) {
+    double ns = 0;
+    const gt_status status = gt_stopwatch_adds_up(w) ? run_few(w, used_sets(w), &ns, err)
+                                                     : run_next(w, &ns, err);
+    return status == GEMMTUNE_OK ? gt_stopwatch_look(right, why, w, err) : status;
 }
 
 void gt_stopwatch_lengthen(struct gt_stopwatch *w) {
