@@ -64,6 +64,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     struct gt_checker *c = t->checker;
     const gemmtune_problem *p = &t->spec.problem;
     const struct gt_lists *lists = &t->lists;
+    const bool again = t->spec.again && !gt_case_reads_c(t);
     void *view = NULL;
     const union gt_value alpha = gt_value_of(p->type_acc, t->spec.alpha),
                          beta = gt_value_of(p->type_acc, t->spec.beta);
@@ -83,7 +84,7 @@ static gt_status enqueue_case(struct gt_case *t, const struct gt_product *produc
     if (status == GEMMTUNE_OK)
         status = gt_fused_spoil(t, err);
     if (status == GEMMTUNE_OK)
-        status = (t->spec.again ? launch_again : launch)(t, product, &call, slot, err);
+        status = (again ? launch_again : launch)(t, product, &call, slot, err);
     if (view)
         gt_rig_head(c->rig)->ops->view_release(c->rig, view);
     return status;

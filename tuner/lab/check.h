@@ -95,7 +95,7 @@ struct gt_case_spec {
      * distinguish a check from a timed product. */
     bool finite;
     /* Three launches on one C and one workspace, of which the second and the third are
-     * compared. C is not read. */
+     * compared; one where C is read. */
     bool again;
     /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
     bool rounds_sum;

@@ -284,10 +284,15 @@ struct gt_fused_element {
     int64_t product;     /* or the group that has the row */
     int64_t row, column; /* the rows of all products count, in their order */
     double sum, size;    /* of its terms, by the reference */
-    double old, beta;    /* C ahead of the product; alpha is 1 */
+    double old;          /* C ahead of the product */
+    double alpha, beta;
 };
-/* Whether C may hold `got` there. */
-bool gt_fused_allows(const struct gt_case *t, const struct gt_fused_element *x, double got);
+/* Whether output `which` (0: C; 1: d2) may hold `got` there. */
+bool gt_fused_allows(const struct gt_case *t, int which, const struct gt_fused_element *x,
+                     double got);
+/* Reads element (i, j) of product z from the second output. */
+gt_status gt_fused_second(double *out, const struct gt_case *t, int64_t z, int64_t i,
+                          int64_t j, struct gt_err *err);
 /* Writes the first wrong element of the last product, "; (3, 4) is 1.5, not 2 to 3". */
 void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t, bool rounds_sum);
 

@@ -354,6 +354,7 @@ gt_status gt_checker_spoil(const struct gt_case *t, const struct gt_ring *ring,
                            const struct gt_places *at, struct gt_err *err) {
     struct arg_list l = {.count = 0};
     push_places(&l, ring, at);
+    push_int(&l, ring->memory.k);
     push_int(&l, gt_case_reads_c(t));
     push_int(&l, gt_case_mode_c(t));
     push_ptr(&l, at->words);

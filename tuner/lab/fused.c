@@ -268,6 +268,19 @@ gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
     return status;
 }
 
+gt_status gt_fused_second(double *out, const struct gt_case *t, int64_t z, int64_t i,
+                          int64_t j, struct gt_err *err) {
+    const struct gt_ranged *d2 = &t->fused->out[1];
+    const int64_t size = (int64_t)gt_type_size(d2->type);
+    const int64_t at = z * d2->stride + i * d2->ld + j;
+    char bytes[8];
+    const gt_status status = ops_of(t)->read(t->checker->rig, t->fused->d2,
+                                             GT_GUARD + at * size, bytes, size, err);
+    if (status == GEMMTUNE_OK)
+        *out = gt_element_get(bytes, d2->type);
+    return status;
+}
+
 /* ---- a failure in words ---- */
 
 /* Describes the first element of an output that is outside its range. False: there is none.

@@ -179,7 +179,7 @@ static double operand_value(const struct gt_case *t, int which, int64_t z, int64
     return gt_stack_value(&o->stored, o->seed, 0, at.row, at.column, t->spec.mode);
 }
 
-bool gt_fused_allows(const struct gt_case *t, const struct gt_fused_element *x,
+bool gt_fused_allows(const struct gt_case *t, int which, const struct gt_fused_element *x,
                      double got) {
     const struct gt_epilogue *e = t->fused->epilogue;
     const double unit = gt_type_unit(t->checker->wide);
@@ -190,13 +190,13 @@ bool gt_fused_allows(const struct gt_case *t, const struct gt_fused_element *x,
         .acc_error =
             gt_case_is_exact(t) ? 0 : gt_bound_of(t).sum * x->size + unit * fabs(x->sum),
         .c = x->old,
-        .alpha = 1,
+        .alpha = x->alpha,
         .beta = x->beta,
         .operand = operand};
     for (int i = 0; i < e->operands; i++)
         operand[i] = operand_value(t, i, x->product, x->row, x->column);
     gt_epilogue_eval(out, e, &values);
-    const struct gt_range *store = &out[0].store;
+    const struct gt_range *store = &out[which].store;
     return isnan(got) ? store->nan : got >= store->low && got <= store->high;
 }
 

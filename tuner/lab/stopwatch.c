@@ -18,7 +18,8 @@ _Static_assert(2 * GT_SETS_MAX <= LAUNCHES_MAX * SLICES_MAX,
 
 struct slice {
     const struct gt_stopwatch *watch;
-    int first; /* index of its first set */
+    int first;     /* index of its first set */
+    bool is_minus; /* its last lap has alpha -1 */
     struct gt_batch *batch;
 };
 
@@ -36,7 +37,8 @@ struct gt_stopwatch {
     struct gt_witness *witness; /* NULL: samples are not spoiled */
     void *workspace, *stream;   /* the lab's */
     int launches;               /* launches in a sample, a power of two */
-    struct slice slice[SLICES_MAX];
+    const struct slice *last; /* of the last sample */
+    struct slice slice[SLICES_MAX][2]; /* with alpha 1 and -1 in the last lap */
 };
 
 static int laps_of(const struct gt_stopwatch *w) {
@@ -44,12 +46,14 @@ static int laps_of(const struct gt_stopwatch *w) {
     return laps > 1 ? laps : 1;
 }
 
-/* alpha changes its sign from one lap of the ring to the next, and is 1 in the last lap. So
- * no C holds its result already where a sample comes to it again. */
-static const union gt_value *alpha_of(const struct gt_stopwatch *w, int launch) {
-    const int lap = launch / w->lab->sets.count;
-    return w->witness != NULL && (laps_of(w) - 1 - lap) % 2 == 1 ? &w->minus_alpha
-                                                                 : &w->alpha;
+/* alpha changes its sign from one lap of the ring to the next. So no C holds its result
+ * already where a sample comes to it again. The sign of a sample's last lap is left to
+ * chance. */
+static const union gt_value *alpha_of(const struct slice *s, int launch) {
+    const int lap = launch / s->watch->lab->sets.count;
+    const bool other = (laps_of(s->watch) - 1 - lap) % 2 == 1;
+    return s->watch->witness != NULL && other != s->is_minus ? &s->watch->minus_alpha
+                                                             : &s->watch->alpha;
 }
 
 static gt_status enqueue(void *user, struct gt_err *err) {
@@ -60,7 +64,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
         struct gt_fused_operands operands;
-        struct gt_call call = {.alpha = alpha_of(w, i),
+        struct gt_call call = {.alpha = alpha_of(slice, i),
                                .a = gt_sets_argument(s, 0, set),
                                .b = gt_sets_argument(s, 1, set),
                                .beta = &w->beta,
@@ -76,10 +80,11 @@ static gt_status enqueue(void *user, struct gt_err *err) {
 
 static void drop_slices(struct gt_stopwatch *w) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
-    for (int i = 0; i < SLICES_MAX; i++) {
-        if (w->slice[i].batch)
-            ops->batch_destroy(w->slice[i].batch);
-        w->slice[i].batch = NULL;
+    for (int i = 0; i < 2 * SLICES_MAX; i++) {
+        struct gt_batch **batch = &w->slice[i / 2][i % 2].batch;
+        if (*batch)
+            ops->batch_destroy(*batch);
+        *batch = NULL;
     }
 }
 
@@ -95,18 +100,23 @@ static int used_sets(const struct gt_stopwatch *w) {
     return w->launches < count ? w->launches : count;
 }
 
-/* Times a slice. Its batch is made when it is first needed. */
-static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
-                           double *ns, struct gt_err *err) {
+/* Times slice `at`. Its batch is made when it is first needed. */
+static gt_status run_slice(struct gt_stopwatch *w, int at, int first, double *ns,
+                           struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
+    const bool is_minus =
+        w->witness != NULL && laps_of(w) > 1 && gt_witness_chance() % 2 == 0;
+    struct slice *slice = &w->slice[at][is_minus];
     struct gt_sets *ring = &w->lab->sets;
     gt_status status = GEMMTUNE_OK;
     if (!slice->batch) {
         slice->watch = w;
         slice->first = first;
+        slice->is_minus = is_minus;
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
     ring->next = (first + w->launches) % ring->count;
+    w->last = slice;
     if (status == GEMMTUNE_OK && w->witness != NULL)
         status = gt_witness_spoil(w->witness, first, used_sets(w),
                                   w->product.workspace_bytes, err);
@@ -117,7 +127,7 @@ static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err
     const struct gt_sets *ring = &w->lab->sets;
     const int slices = slices_of(w), stride = ring->count / slices;
     const int at = (ring->next + stride - 1) / stride % slices;
-    return run_slice(w, &w->slice[at], at * stride, ns, err);
+    return run_slice(w, at, at * stride, ns, err);
 }
 
 /* Times a few launches from the ring's next set. Slices would not do for one launch: it
@@ -126,7 +136,7 @@ static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
                          struct gt_err *err) {
     drop_slices(w);
     w->launches = launches;
-    return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
+    return run_slice(w, 0, w->lab->sets.next, ns, err);
 }
 
 /* Chooses the launches of a sample: the power of two that is nearest to the sample time,
@@ -216,7 +226,8 @@ gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
                             struct gt_err *err) {
     return w->witness == NULL || gt_stopwatch_adds_up(w)
                ? GEMMTUNE_OK
-               : gt_witness_look(right, why, w->witness, w->plain_beta, err);
+               : gt_witness_look(right, why, w->witness, w->last->is_minus ? -1 : 1,
+                                 w->plain_beta, err);
 }
 
 gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,

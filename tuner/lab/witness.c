@@ -76,11 +76,20 @@ static int places_for(const gemmtune_problem *p, int sets) {
     return (int)(places < half ? places : half > 0 ? half : 1);
 }
 
-/* A few of the sets, none of them twice: they are a power of two, and the step is odd. */
+static bool has_d2(const struct gt_witness *w) {
+    const struct gt_fused *fused = w->lab->timed[1]->fused;
+    return fused != NULL && fused->d2 != NULL;
+}
+
+/* A few of the sets, none of them twice: they are a power of two, and the step is odd. The
+ * last one is that of the last launch where there is a second output, which all launches
+ * write to. */
 static void choose_sets(struct gt_witness *w, int first, int sets) {
     const uint64_t chance = gt_witness_chance();
-    const int from = (int)(chance >> 40), step = (int)(chance >> 20 & 0xfffff) | 1;
+    const int step = (int)(chance >> 20 & 0xfffff) | 1;
     w->at.sets = sets < GT_WITNESS_SETS ? sets : GT_WITNESS_SETS;
+    const int from = has_d2(w) ? sets - 1 + (sets - w->at.sets + 1) * step
+                               : (int)(chance >> 40);
     for (int i = 0; i < w->at.sets; i++)
         w->at.set[i] = (first + (from + i * step) % sets) % w->lab->sets.count;
 }
@@ -93,6 +102,8 @@ gt_status gt_witness_spoil(struct gt_witness *w, int first, int sets,
     choose_sets(w, first, sets);
     w->at.count = places_for(&lab->problem, w->at.sets);
     gt_status status = gt_checker_spoil(lab->timed[1], &w->ring, &w->at, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_fused_spoil(lab->timed[1], err);
     if (status == GEMMTUNE_OK && words > 0)
         status = gt_checker_stain(lab->checker, words, gt_witness_chance(),
                                   words < STAINS_MOST ? (int)words : STAINS_MOST, err);
@@ -142,30 +153,44 @@ static bool is_left_out(const struct gt_lab *lab, const struct seen *x) {
     return lab->sets.rows.used != NULL && x->i >= lab->sets.rows.used[x->z];
 }
 
-/* sum + beta old, of integers modulo 2^32. */
-static double result_of(const struct gt_witness *w, const struct seen *x, double beta) {
-    const double old = beta != 0 ? beta * x->old : 0;
+/* What a product was asked for. */
+struct scale {
+    double alpha, beta;
+};
+
+/* alpha sum + beta old, of integers modulo 2^32. */
+static double result_of(const struct gt_witness *w, const struct seen *x,
+                        const struct scale *by) {
+    const double old = by->beta != 0 ? by->beta * x->old : 0;
     return gt_type_is_float(w->lab->checker->wide)
-               ? x->sum + old
-               : (int32_t)((uint32_t)(int32_t)x->sum + (uint32_t)(int32_t)old);
+               ? by->alpha * x->sum + old
+               : (int32_t)((uint32_t)(int32_t)by->alpha * (uint32_t)(int32_t)x->sum +
+                           (uint32_t)(int32_t)old);
 }
 
-static bool is_right(const struct gt_witness *w, const struct seen *x, double beta) {
+static struct gt_fused_element fused_element(const struct gt_witness *w,
+                                             const struct seen *x,
+                                             const struct scale *by) {
+    return (struct gt_fused_element){.product = product_of(w->lab, x),
+                                     .row = x->z * w->lab->problem.m + x->i,
+                                     .column = x->j,
+                                     .sum = x->sum,
+                                     .size = x->size,
+                                     .old = x->old,
+                                     .alpha = by->alpha,
+                                     .beta = by->beta};
+}
+
+static bool is_right(const struct gt_witness *w, const struct seen *x,
+                     const struct scale *by) {
     const struct gt_case *t = w->lab->timed[1];
     if (x->changed || is_left_out(w->lab, x))
         return !x->changed && !x->moved;
-    if (t->fused != NULL) {
-        const struct gt_fused_element element = {.product = product_of(w->lab, x),
-                                                 .row = x->z * w->lab->problem.m + x->i,
-                                                 .column = x->j,
-                                                 .sum = x->sum,
-                                                 .size = x->size,
-                                                 .old = x->old,
-                                                 .beta = beta};
-        return gt_fused_allows(t, &element, x->got);
-    }
-    const double old = beta != 0 ? fabs(beta * x->old) : 0;
-    return gt_case_is_right(t, x->got, result_of(w, x, beta), x->size + old);
+    const struct gt_fused_element element = fused_element(w, x, by);
+    if (t->fused != NULL)
+        return gt_fused_allows(t, 0, &element, x->got);
+    const double old = by->beta != 0 ? fabs(by->beta * x->old) : 0;
+    return gt_case_is_right(t, x->got, result_of(w, x, by), x->size + old);
 }
 
 static void describe(char *why, const struct gt_witness *w, const struct seen *x,
@@ -178,12 +203,13 @@ static void describe(char *why, const struct gt_witness *w, const struct seen *x
         x->set, x->got, x->old, x->sum, x->changed ? "; its inputs were changed" : "");
 }
 
-static void compare(bool *right, char *why, const struct gt_witness *w, double beta) {
+static void compare(bool *right, char *why, const struct gt_witness *w,
+                    const struct scale *by) {
     struct seen first = {0};
     int wrong = 0;
     for (int t = 0; t < w->at.count; t++) {
         const struct seen x = seen_at(w, t);
-        if (!is_right(w, &x, beta) && wrong++ == 0)
+        if (!is_right(w, &x, by) && wrong++ == 0)
             first = x;
     }
     if (wrong == 0)
@@ -192,10 +218,37 @@ static void compare(bool *right, char *why, const struct gt_witness *w, double b
     describe(why, w, &first, wrong);
 }
 
-gt_status gt_witness_look(bool *right, char *why, struct gt_witness *w, double beta,
-                          struct gt_err *err) {
+/* Compares a few elements of the second output, which the last launch has made. */
+static gt_status compare_second(bool *right, char *why, const struct gt_witness *w,
+                                const struct scale *by, struct gt_err *err) {
+    enum { FEW = 16 };
+    const struct gt_case *t = w->lab->timed[1];
+    const int each = w->at.count / w->at.sets, few = each < FEW ? each : FEW;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; status == GEMMTUNE_OK && i < few; i++) {
+        const struct seen x = seen_at(w, w->at.count - 1 - i);
+        const struct gt_fused_element element = fused_element(w, &x, by);
+        double got = 0;
+        if (x.set != w->at.set[w->at.sets - 1] || is_left_out(w->lab, &x))
+            continue;
+        status = gt_fused_second(&got, t, x.z, x.i, x.j, err);
+        if (status != GEMMTUNE_OK || gt_fused_allows(t, 1, &element, got))
+            continue;
+        *right = false;
+        snprintf(why, GT_VERDICT_MAX,
+                 "%.200s under the clock: d2 (%lld, %lld) of product %lld of set %d is %.9g; "
+                 "its sum is %.9g",
+                 w->lab->name, (long long)x.i, (long long)x.j, (long long)x.z, x.set, got,
+                 x.sum);
+    }
+    return status;
+}
+
+gt_status gt_witness_look(bool *right, char *why, struct gt_witness *w, double alpha,
+                          double beta, struct gt_err *err) {
     struct gt_lab *lab = w->lab;
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
+    const struct scale by = {alpha, beta};
     const int64_t places = w->at.count;
     gt_status status = gt_checker_witness(lab->timed[1], &w->ring, &w->at, err);
     if (status == GEMMTUNE_OK)
@@ -204,7 +257,8 @@ gt_status gt_witness_look(bool *right, char *why, struct gt_witness *w, double b
     if (status == GEMMTUNE_OK)
         status = ops->read(lab->rig, w->at.sums, 0, w->sums,
                            places * 2 * (int64_t)gt_type_size(lab->checker->wide), err);
-    if (status == GEMMTUNE_OK)
-        compare(right, why, w, beta);
-    return status;
+    if (status != GEMMTUNE_OK)
+        return status;
+    compare(right, why, w, &by);
+    return *right && has_d2(w) ? compare_second(right, why, w, &by, err) : GEMMTUNE_OK;
 }

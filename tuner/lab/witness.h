@@ -24,11 +24,11 @@ void gt_witness_destroy(struct gt_witness *w); /* accepts NULL */
 gt_status gt_witness_spoil(struct gt_witness *w, int first, int sets,
                            int64_t workspace_bytes, struct gt_err *err);
 
-/* Looks at the sample that followed. The last launch on each set had alpha 1 and this beta;
+/* Looks at the sample that followed. The last launch on each set had this alpha and beta;
  * where C is read, it was the only one. When *right becomes false, `why` (GT_VERDICT_MAX
  * bytes) has one of the wrong elements; otherwise both stay. */
-gt_status gt_witness_look(bool *right, char *why, struct gt_witness *w, double beta,
-                          struct gt_err *err);
+gt_status gt_witness_look(bool *right, char *why, struct gt_witness *w, double alpha,
+                          double beta, struct gt_err *err);
 
 /* A number that nobody can know ahead. */
 uint64_t gt_witness_chance(void);

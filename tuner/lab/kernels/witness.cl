@@ -54,11 +54,22 @@ GT_INLINE void gt_put_raw(gt_matrix x, gt_long i, int bytes, gt_ulong raw) {
         gt_put_word(x, i, bytes, (unsigned int)raw);
 }
 
-/* Gives the elements at the places other values: with `fresh` data of `mode`, else the value
- * of another element of the same place. By its value a kernel cannot tell such an element
- * from a result of an earlier launch. words[4 t] is the number of the element among those of
+/* Whether an element that a product reads may get this value. A kernel that is wrong may
+ * leave NaN, beside which every result would be right. */
+GT_INLINE int gt_is_of_use(gt_input c, gt_long at, int k) {
+#if GT_WIDE_I32
+    return GT_BITS_C == 0;
+#else
+    const gt_wide x = gt_get(c, at, GT_BYTES_C, GT_BITS_C);
+    return GT_ABS(x) <= 2 * (gt_wide)k + 2; /* with beta 1/2, and data below 1 */
+#endif
+}
+
+/* Gives the elements at the places other values, that of another element of the same place.
+ * By its value a kernel cannot tell such an element from a result of an earlier launch.
+ * Where a product reads C, and that value is of no use, it is a datum of `mode`. words[4 t] is the number of the element among those of
  * the sets, words[4 t + 1] its bits from now on. */
-GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int fresh, int mode,
+GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
                                 GT_GLOBAL gt_ulong *words) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256, all = sets * count * m * n;
     for (gt_long t = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; t < places; t += step) {
@@ -70,7 +81,7 @@ GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int fresh, int mode,
         const struct gt_place p = gt_place_of(e, GT_RING_ARGS);
         const struct gt_place q = gt_place_of(from + (e - from + far) % size, GT_RING_ARGS);
         gt_matrix own = c + front + p.set * apart;
-        if (fresh)
+        if (reads && !gt_is_of_use(c + front + q.set * apart, q.at, k))
             gt_put(own, p.at, GT_BYTES_C, GT_BITS_C,
                    gt_datum(seed, t, 2, mode, GT_BYTES_C, GT_BITS_C));
         else
