@@ -299,7 +299,8 @@ static void try_original(struct gt_pool *pool, const struct gt_device *device, i
 /* Every `step`th mutant from `first` on. */
 static void try_all(const char *dir, const struct gt_device *device, int first, int step) {
     struct gt_texts templates = {.count = 1, .text = {dir}};
-    const struct gt_pool_setup setup = {.templates = &templates, .timeout_s = TIMEOUT_S * gt_cores_crowding()};
+    const struct gt_pool_setup setup = {.templates = &templates,
+                                        .timeout_s = TIMEOUT_S * gt_cores_crowding()};
     struct gt_pool *pool;
     struct gt_err err = {""};
     if (gt_pool_create(&pool, &setup, &err) != GEMMTUNE_OK)

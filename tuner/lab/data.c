@@ -62,7 +62,7 @@ uint32_t gt_data_nan_word(gemmtune_dtype type, uint64_t seed) {
     const uint32_t by_chance = (uint32_t)gt_mix(seed);
     return gt_type_is_float(type) && gt_type_size(type) == 1
                ? UINT32_C(0x7f7f7f7f) | (by_chance & UINT32_C(0x80808080))
-               : UINT32_C(0xff81ff81) | (by_chance & UINT32_C(0x007e007e));
+               : UINT32_C(0x7ff07ff0) | (by_chance & UINT32_C(0x800f800f));
 }
 
 /* Each byte is 3x or bx in hexadecimal digits: the exponent of no type is all ones. */

@@ -77,41 +77,47 @@ static gt_status make_views(struct gt_lab *lab, const int64_t stride[3],
     return status;
 }
 
-/* Fills an operand and its guards, before it gets its data: C as gt_case_output does, an
- * input with one word. */
-static gt_status fill_around(struct gt_lab *lab, int o, int set, int64_t stride,
-                             uint64_t seed, struct gt_err *err) {
+static uint64_t data_seed(uint64_t seed) {
+    return seed * 7 + 100;
+}
+
+/* Fills a set's input and its guards: first all with a word of its own. */
+static gt_status fill_input(struct gt_lab *lab, const struct gt_stack *stored, int o,
+                            int set, int64_t stride, uint64_t seed, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(lab->rig)->ops;
-    const gemmtune_dtype type = lab->problem.type_c;
-    const struct gt_stack row = gt_stack_row(type, stride / (int64_t)gt_type_size(type));
     void *all = NULL;
     gt_status status =
         ops->view(&all, lab->rig, lab->sets.mem[o], set * stride, stride, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    status = o == 2 ? gt_checker_fill(lab->checker, all, &row, seed, GT_DATA_UNIFORM, err)
-                    : ops->fill(lab->rig, all, stride, gt_data_finite_word(seed), err);
-    ops->view_release(lab->rig, all);
+    if (status == GEMMTUNE_OK)
+        status = ops->fill(lab->rig, all, stride, gt_data_finite_word(~seed), err);
+    if (status == GEMMTUNE_OK)
+        status = gt_checker_fill(lab->checker, lab->sets.view[o][set], stored, seed,
+                                 GT_DATA_UNIFORM, err);
+    if (all)
+        ops->view_release(lab->rig, all);
     return status;
 }
 
-static uint64_t data_seed(uint64_t seed) {
-    return seed * 7 + 100;
+/* Fills C of all sets and its guards with one row of the generator, as gt_case_output does.
+ */
+static gt_status fill_outputs(struct gt_lab *lab, int64_t stride, uint64_t seed,
+                              struct gt_err *err) {
+    const gemmtune_dtype type = lab->problem.type_c;
+    const int64_t elements = lab->sets.count * (stride / (int64_t)gt_type_size(type));
+    const struct gt_stack row = gt_stack_row(type, elements);
+    return gt_checker_fill(lab->checker, lab->sets.mem[2], &row, ~seed, GT_DATA_UNIFORM,
+                           err);
 }
 
 static gt_status fill_sets(struct gt_lab *lab, const gemmtune_problem *asked,
                            const int64_t stride[3], uint64_t seed, struct gt_err *err) {
     const gemmtune_problem memory = gt_timed_memory_of(asked), *p = &memory;
-    gt_status status = GEMMTUNE_OK;
-    for (int o = 0; o < 3; o++) {
+    gt_status status = fill_outputs(lab, stride[2], data_seed(seed), err);
+    for (int o = 0; o < 2; o++) {
         const struct gt_stack stored = gt_stack_of(p, o);
-        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++) {
-            const uint64_t own = data_seed(seed) + (uint64_t)(3 * i + o);
-            status = fill_around(lab, o, i, stride[o], ~own, err);
-            if (status == GEMMTUNE_OK)
-                status = gt_checker_fill(lab->checker, lab->sets.view[o][i], &stored, own,
-                                         GT_DATA_UNIFORM, err);
-        }
+        for (int i = 0; status == GEMMTUNE_OK && i < lab->sets.count; i++)
+            status = fill_input(lab, &stored, o, i, stride[o],
+                                data_seed(seed) + (uint64_t)(3 * i + o), err);
     }
     return status;
 }

@@ -34,10 +34,10 @@ struct gt_stopwatch {
     struct gt_product product;
     union gt_value alpha, minus_alpha, beta;
     double plain_beta;
-    struct gt_witness *witness; /* NULL: samples are not spoiled */
-    void *workspace, *stream;   /* the lab's */
-    int launches;               /* launches in a sample, a power of two */
-    const struct slice *last; /* of the last sample */
+    struct gt_witness *witness;        /* NULL: samples are not spoiled */
+    void *workspace, *stream;          /* the lab's */
+    int launches;                      /* launches in a sample, a power of two */
+    const struct slice *last;          /* of the last sample */
     struct slice slice[SLICES_MAX][2]; /* with alpha 1 and -1 in the last lap */
 };
 

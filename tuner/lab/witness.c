@@ -88,8 +88,8 @@ static void choose_sets(struct gt_witness *w, int first, int sets) {
     const uint64_t chance = gt_witness_chance();
     const int step = (int)(chance >> 20 & 0xfffff) | 1;
     w->at.sets = sets < GT_WITNESS_SETS ? sets : GT_WITNESS_SETS;
-    const int from = has_d2(w) ? sets - 1 + (sets - w->at.sets + 1) * step
-                               : (int)(chance >> 40);
+    const int from =
+        has_d2(w) ? sets - 1 + (sets - w->at.sets + 1) * step : (int)(chance >> 40);
     for (int i = 0; i < w->at.sets; i++)
         w->at.set[i] = (first + (from + i * step) % sets) % w->lab->sets.count;
 }
@@ -169,8 +169,7 @@ static double result_of(const struct gt_witness *w, const struct seen *x,
 }
 
 static struct gt_fused_element fused_element(const struct gt_witness *w,
-                                             const struct seen *x,
-                                             const struct scale *by) {
+                                             const struct seen *x, const struct scale *by) {
     return (struct gt_fused_element){.product = product_of(w->lab, x),
                                      .row = x->z * w->lab->problem.m + x->i,
                                      .column = x->j,
@@ -235,11 +234,12 @@ static gt_status compare_second(bool *right, char *why, const struct gt_witness 
         if (status != GEMMTUNE_OK || gt_fused_allows(t, 1, &element, got))
             continue;
         *right = false;
-        snprintf(why, GT_VERDICT_MAX,
-                 "%.200s under the clock: d2 (%lld, %lld) of product %lld of set %d is %.9g; "
-                 "its sum is %.9g",
-                 w->lab->name, (long long)x.i, (long long)x.j, (long long)x.z, x.set, got,
-                 x.sum);
+        snprintf(
+            why, GT_VERDICT_MAX,
+            "%.200s under the clock: d2 (%lld, %lld) of product %lld of set %d is %.9g; "
+            "its sum is %.9g",
+            w->lab->name, (long long)x.i, (long long)x.j, (long long)x.z, x.set, got,
+            x.sum);
     }
     return status;
 }
