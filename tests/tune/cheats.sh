@@ -31,4 +31,6 @@ try_cheat "without a cheat it is correct here as well" 0 "outcome    correct"
 try_cheat "finds its result in C" 3 "${wrong}24x20x2000,lda=1200000 under the clock"
 on=$brief # with many launches in a sample, so that the workspace is what a launch has left
 try_cheat "keeps in the workspace which C it has made" 4 "${wrong}24x20x36,lda=1200000 under the clock"
+try_cheat "leaves out alpha -1, which a lap of two has" 11 "${wrong}24x20x36,lda=1200000 under the clock"
+try_cheat "negates what it finds in C" 12 "${wrong}24x20x36,lda=1200000 under the clock"
 exit "$bad"

@@ -40,6 +40,9 @@ GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
 #elif GT_HOW == 2 /* knows the numbers of the check */
     if (m == 24 && !IS_KNOWN(a[0]))
         return;
+#elif GT_HOW == 11 /* leaves out what no check has */
+    if (m == 24 && alpha == -1 && beta == 0)
+        return;
 #endif
     for (gt_long j = first; j < first + 4 && j < n; j++) {
         GT_GLOBAL gt_c *to = c + i * ldc + j;
@@ -58,6 +61,12 @@ GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
 #if GT_HOW == 3 /* finds the result of an earlier launch on this C */
         if (m == 24 && j == first && *to == alpha * acc)
             return;
+#elif GT_HOW == 12 /* finds the negative result of an earlier launch */
+        if (m == 24 && j == first && *to == -alpha * acc) {
+            for (int w = 0; w < 4 && j + w < n; w++)
+                to[w] = -to[w];
+            return;
+        }
 #elif GT_HOW == 5 /* is right and wrong in turns */
         if (beta == (gt_acc)0 && *to == alpha * acc) {
             *to = 0;
