@@ -79,7 +79,7 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
+LONG_ONLY := again agree bench cheats crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
              ptx_mutants ptx_trials ptx_types remainder shard test_accept test_library_tuned \
              test_nvrtc_compile uncounted workspace_limits
 # and of these it does a part.

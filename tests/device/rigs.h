@@ -86,6 +86,7 @@ static inline void check_one(const struct gt_device *d, const char *problem) {
                   m.samples, m.launches);
     assert_true(m.median_ns > 0 && m.low_ns <= m.median_ns && m.median_ns <= m.high_ns);
     assert_ok(gt_lab_recheck(&right, why, b.lab, b.exec, &err));
+    assert_string_equal(why, "");
     assert_true(right);
     close_bench(&b);
 }

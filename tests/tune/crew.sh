@@ -161,7 +161,7 @@ device 1: $killed
 two processes ended while tuning it"
 has "and in the table" "$(cat "$TMPDIR/out")" "two processes ended while tuning it"
 
-slow="--templates $families --family hang --timeout 3s"
+slow="--templates $families --family hang --timeout $(patience 2)"
 begin f32-nn-16x16x16 f32-nn-8x8x8 f32-nn-4x4x4
 while kill -0 $tuner && [ "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM run" 2>/dev/null)" != 2 ]; do
     sleep 0.1

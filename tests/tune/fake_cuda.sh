@@ -183,11 +183,11 @@ is "a launch is refused: no context is given up for it" "$(contexts)" "$usual"
 unset FAKE_CUDA_REPORT
 faulty "out of memory while loading" "cuModuleLoadData:2=2"
 is "out of memory while loading: one trial" "$(outcomes)" "out_of_memory $good "
-faulty "does not load" "cuModuleGetFunction:11=500"
+faulty "does not load" "cuModuleGetFunction:14=500"
 is "does not load: one trial" "$(outcomes)" "compile $good "
 faulty "wrong once" "corrupt/gemm@9"
 is "wrong once: one trial" "$(outcomes)" "wrong_result $good "
-faulty "hang" "hang/gemm@5" --timeout 3s
+faulty "hang" "hang/gemm@5" --timeout "$(patience 2)"
 is "hang: one trial timed out, the next is correct" "$(outcomes)" "timeout $good "
 export FAKE_NVRTC_FAIL="#define GT_TAG 4" GEMMTUNE_CACHE_DIR="" # no image of the runs before
 faulty "does not compile" ""

@@ -7,6 +7,7 @@
 
 problem=f32-nn-64x64x64 # whole tiles only: what is wrong at edges is right here
 db=$TMPDIR/faults.db
+limit=$(patience 9)
 
 # OUTCOME EXIT FAMILY POINT: what must become of it, and the exit code of trying it again
 faults="timeout 1 hang BAD=1
@@ -21,7 +22,7 @@ wrong_result 5 reads BAD=1
 wrong_result 5 inputs BAD=1
 wrong_result 5 race BAD=1"
 
-tune "$problem" --db "$db" --templates "$families" --effort full --timeout 10s \
+tune "$problem" --db "$db" --templates "$families" --effort full --timeout "$limit" \
     --seed 3 --family plain,hang,crash,oob,ragged \
     --family nocompile --family reads --family inputs --family race
 is "a run full of faults ends well" $? 0
@@ -46,7 +47,7 @@ again() {
 }
 has "a command has all that its trial was given" \
     "$(rows "$db" "$problem" command | sed -n '/hang.*BAD=1/p')" \
-    "--templates '$(realpath "$families")' --timeout '10s' --seed 3"
+    "--templates '$(realpath "$families")' --timeout '$limit' --seed 3"
 while read -r outcome code family point; do
     again "$family" "$point"
     is "$family $point exits $code again" $? "$code"

@@ -26,7 +26,7 @@ sed -e 's/"plain"/"bomb"/' -e 's/plain\.cl/bomb.cl/g' -e 's/"TAG": \[.*\]/"TAG":
 } >"$dir/bomb/bomb.cl"
 
 tune "$problem" --db "$db" --templates "$dir" --family plain --family bomb --effort full \
-    --timeout 2s
+    --timeout "$(patience 1)"
 is "a run with such a source ends well" $? 0
 has "the candidate's compilation has the time limit of --timeout" \
     "$(rows "$db" "$problem" family outcome error | grep bomb)" "bomb|timeout|still compiling after "

@@ -17,6 +17,7 @@
 #include "tests/tune/mutants_outputs.h"
 #include "tests/tune/mutants_products.h"
 #include "tests/tune/mutants_types.h"
+#include "tuner/base/cores.h"
 #include "tuner/work/pool.h"
 #include "tuner/rig/probe.h"
 
@@ -298,7 +299,8 @@ static void try_original(struct gt_pool *pool, const struct gt_device *device, i
 /* Every `step`th mutant from `first` on. */
 static void try_all(const char *dir, const struct gt_device *device, int first, int step) {
     struct gt_texts templates = {.count = 1, .text = {dir}};
-    const struct gt_pool_setup setup = {.templates = &templates, .timeout_s = TIMEOUT_S};
+    const struct gt_pool_setup setup = {.templates = &templates,
+                                        .timeout_s = TIMEOUT_S * gt_cores_crowding()};
     struct gt_pool *pool;
     struct gt_err err = {""};
     if (gt_pool_create(&pool, &setup, &err) != GEMMTUNE_OK)

@@ -135,8 +135,21 @@ static void serve(int in, int out) {
 
 static struct gt_pool *pool;
 
+/* What getloadavg says; 0: the truth. */
+static double load_of_machine;
+
+int getloadavg(double *load, int count) {
+    FILE *f = fopen("/proc/loadavg", "r");
+    const bool read = f != NULL && count > 0 && fscanf(f, "%lf", load) == 1;
+    if (f != NULL)
+        (void)fclose(f);
+    if (load_of_machine > 0)
+        *load = load_of_machine;
+    return read ? 1 : -1;
+}
+
 static int set_up(void **state) {
-    const struct gt_pool_setup setup = {.timeout_s = 0.5};
+    const struct gt_pool_setup setup = {.timeout_s = 0.5 * gt_cores_crowding()};
     struct gt_err err;
     alarm(30); /* a test fails when the parent hangs */
     return gt_pool_create(&pool, &setup, &err);
@@ -180,6 +193,25 @@ static void test_inside_a_frame(void **state) {
 }
 
 /* An idle worker that was killed is replaced in silence. */
+/* The user's limit is one of the clock, however busy the machine is. */
+static void test_stated_limit(void **state) {
+    const struct gt_pool_setup setup = {.timeout_s = 0.5};
+    struct gt_err err;
+    struct gt_report report;
+    const char *const families[] = {"stops_inside", NULL};
+    gt_pool_destroy(pool);
+    assert_int_equal(gt_pool_create(&pool, &setup, &err), GEMMTUNE_OK);
+    load_of_machine = 1000;
+    make_job(GT_JOB_TRIAL, families);
+    job.device.is_cpu = true;
+    const double began = gt_seconds();
+    assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
+    load_of_machine = 0;
+    assert_int_equal(report.result[0].outcome, GT_TIMEOUT);
+    assert_string_equal(report.result[0].error, "still running after 0.5 s");
+    assert_true(gt_seconds() - began < 5); /* ten times the limit, which is for crowds */
+}
+
 static void test_killed_while_idle(void **state) {
     static struct gt_report report;
     const char *const good[] = {"good", NULL};
@@ -487,6 +519,7 @@ static void test_finals(void **state) {
 int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inside_a_frame, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stated_limit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_while_idle, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_none_waits_for_what_failed, set_up, tear_down),

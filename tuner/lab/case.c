@@ -36,12 +36,13 @@ static gt_status make_operand(struct gt_guarded *o, const struct gt_case *t, int
     const gemmtune_dtype type = stored.type;
     o->seed = t->spec.seed * 4 + 1 + (uint64_t)operand;
     o->filled = stored;
+    o->poison = gt_case_word(t, type, o->seed);
     if (t->spec.alpha == 0)
         o->filled.rows = 0;
     o->bytes = operand_bytes(gt_stack_elements(&stored), type);
     gt_status status = ops->alloc(&o->mem, c->rig, o->bytes, err);
     if (status == GEMMTUNE_OK)
-        status = ops->fill(c->rig, o->mem, o->bytes, gt_data_poison(type), err);
+        status = ops->fill(c->rig, o->mem, o->bytes, o->poison, err);
     if (status == GEMMTUNE_OK)
         status = ops->view(&o->view, c->rig, o->mem, GT_GUARD, o->bytes - GT_GUARD, err);
     if (status == GEMMTUNE_OK)
@@ -60,9 +61,10 @@ static void clear_operand(struct gt_guarded *o, struct gt_checker *c) {
 static gt_status spoil_output(struct gt_case *t, int64_t bytes, struct gt_err *err) {
     struct gt_checker *c = t->checker;
     const int64_t elements = bytes / (int64_t)gt_type_size(t->spec.problem.type_c);
+    t->finite_seed = (t->spec.seed << 32) + 4 * ++c->outputs;
+    t->poison_c = gt_case_word(t, t->spec.problem.type_c, t->finite_seed);
     if (!t->spec.finite)
-        return gt_rig_head(c->rig)->ops->fill(c->rig, c->scratch, bytes, GT_POISON_C, err);
-    t->finite_seed = (t->spec.seed << 32) + ++c->outputs;
+        return gt_rig_head(c->rig)->ops->fill(c->rig, c->scratch, bytes, t->poison_c, err);
     const struct gt_stack row = gt_stack_row(t->spec.problem.type_c, elements);
     return gt_checker_fill(c, c->scratch, &row, t->finite_seed, GT_DATA_UNIFORM, err);
 }
@@ -105,8 +107,9 @@ gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err
     const struct gt_stack row = gt_stack_row(type, bytes / (int64_t)gt_type_size(type));
     if (bytes == 0)
         return GEMMTUNE_OK;
+    t->poison_w = gt_case_word(t, type, t->finite_seed + 2);
     const gt_status status = gt_rig_head(c->rig)->ops->fill(
-        c->rig, c->workspace.mem, gt_workspace_bytes(bytes), GT_POISON_W, err);
+        c->rig, c->workspace.mem, gt_workspace_bytes(bytes), t->poison_w, err);
     return status != GEMMTUNE_OK || !t->spec.finite
                ? status
                : gt_checker_fill(c, c->workspace.view, &row, t->finite_seed + 1,
@@ -180,7 +183,8 @@ static gt_status agree(struct gt_case *t, int64_t e, const double *x, const doub
     const long double want = host_element(t, at, x, y, &size);
     const double got = gt_element_get(bytes, t->checker->wide);
     const long double u = gt_type_unit(t->checker->wide);
-    if (fabsl(got - want) <= 2 * u * size + u * fabsl(want))
+    const bool same = got == want || (isnan(got) && isnan(want));
+    if (same || fabsl(got - want) <= 2 * u * size + u * fabsl(want))
         return GEMMTUNE_OK;
     char name[GT_PROBLEM_NAME_MAX];
     gt_problem_name(p, name);

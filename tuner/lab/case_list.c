@@ -18,43 +18,50 @@ struct small {
      * leading dimension equals another */
     int pad;
     double alpha, beta;
-    /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone */
-    enum { WHOLE, UNIFORM, FAR, ONES, STEEP } data;
-    bool finite; /* see gt_case_spec */
+    /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone; WIDE: UNIFORM
+     * where the problem has none; SPECIAL: see is_asked */
+    enum { WHOLE, UNIFORM, FAR, ONES, STEEP, WIDE, SPECIAL } data;
+    /* What memory holds before a product: see gt_case_spec. AGAIN is FINITE as well */
+    enum { NANS, FINITE, AGAIN } memory;
 };
 static const struct small smalls[] = {
-    {1, 1, 1, 1, 0, 1, 0, WHOLE, false},
-    {256, 256, 64, 1, 0, 1, 0, WHOLE, true},
-    {127, 129, 67, 1, 0, 2, -1, WHOLE, false},
-    {33, 17, 5, 4, 8, 1, 1, WHOLE, true},
-    {61, 59, 1231, 4, 2, -1, 2, WHOLE, false},
-    {259, 5, 131, 4, 0, 1, 0, UNIFORM, false},
-    {7, 521, 3, 1, 1, 1.5, -0.5, UNIFORM, false},
-    {96, 160, 80, 4, 2, 1, 0, UNIFORM, true},
-    {19, 23, 0, 4, 1, 1, 2, WHOLE, false},
-    {67, 40, 0, 4, 0, 1, 0, WHOLE, false},
+    {1, 1, 1, 1, 0, 1, 0, WHOLE, NANS},
+    {256, 256, 64, 1, 0, 1, 0, WHOLE, FINITE},
+    {127, 129, 67, 1, 0, 2, -1, WHOLE, NANS},
+    {33, 17, 5, 4, 8, 1, 1, WHOLE, FINITE},
+    {61, 59, 1231, 4, 2, -1, 2, WHOLE, NANS},
+    {259, 5, 131, 4, 0, 1, 0, UNIFORM, NANS},
+    {7, 521, 3, 1, 1, 1.5, -0.5, UNIFORM, NANS},
+    {96, 160, 80, 4, 2, 1, 0, UNIFORM, FINITE},
+    {19, 23, 0, 4, 1, 1, 2, WHOLE, NANS},
+    {67, 40, 0, 4, 0, 1, 0, WHOLE, NANS},
     /* Whole slabs, ragged tiles, gaps: of wgmma, another kernel serves other k in batches.
      */
-    {113, 104, 256, 4, 2, 0.5, 0, UNIFORM, false},
-    {64, 1, 1204, 1, 0, 1, 0, WHOLE, true},
-    {1, 301, 33, 4, 2, 0, 1.5, WHOLE, false},
+    {113, 104, 256, 4, 2, 0.5, 0, UNIFORM, NANS},
+    {64, 1, 1204, 1, 0, 1, 0, WHOLE, AGAIN},
+    {1, 301, 33, 4, 2, 0, 1.5, WHOLE, NANS},
     /* Tiles of rows and columns below GT_DATA_NEAR are computed by residues. Tiles of those
      * from GT_DATA_NEAR on need the plain kernel: the sums of their residues are wrong.
      * With wide exponents in A alone, 15 moduli would be right. For this k the promise
      * stays within the 12 units of check.h, whatever the data are. */
-    {320, 300, 33, 1, 0, 1.5, 0, FAR, false},
+    {320, 300, 33, 1, 0, 1.5, 0, FAR, NANS},
     /* Parts that are cut off instead of rounded: with tf32 off by 29 units, where f is 15;
      * with bf16 by 1004, where f is 522. For a greater k, f allows as much. */
-    {36, 20, 1, 4, 0, 1, 0, ONES, true},
+    {36, 20, 1, 4, 0, 1, 0, ONES, FINITE},
     /* Sums of tensor cores that are never promoted. On chips that keep two bits more than
      * they must, tf32 is off by 1400 units, where f is 464, and bf16 by 1200, where f is
      * 915. On others they are off by more. */
-    {20, 36, 4096, 4, 0, 1, 0, STEEP, false},
+    {20, 36, 4096, 4, 0, 1, 0, STEEP, NANS},
+    /* Numbers far above and far below 1, for so small a k that the bound holds for any
+     * data. */
+    {70, 104, 40, 4, 2, 1, 0, WIDE, AGAIN},
+    /* Infinity and NaN must reach the elements of C that they belong to, and no others. */
+    {104, 72, 56, 4, 0, 2, 0, SPECIAL, FINITE},
     /* Kernels for a single row or column may refuse nearly all others. So these have all
      * that the others have together: ragged tiles, several turns of k and a tail, alpha and
      * beta. Whole tiles would take long over them. */
-    {1, 131, 4129, 4, 2, 1.5, -0.5, WHOLE, false},
-    {131, 1, 4129, 4, 2, -1, 2, UNIFORM, false},
+    {1, 131, 4129, 4, 2, 1.5, -0.5, WHOLE, NANS},
+    {131, 1, 4129, 4, 2, -1, 2, UNIFORM, NANS},
 };
 /* README.md, docs/ARCHITECTURE.md and docs/templates.md say how many there are. */
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
@@ -71,7 +78,7 @@ static const struct own {
     bool uniform, finite;
 } owns[] = {
     {67, 0, 2, -1, false, false},
-    {5, 1, 1, 0, false, false},
+    {5, 1, 1, 0, false, true},
     {33, 4, 0.5, 1, true, true},
     {3, 0, 0, 1.5, false, false},
 };
@@ -121,19 +128,43 @@ static gemmtune_problem small_problem(const struct small *s,
     return p;
 }
 
+/* Whether a problem computes with floats of 16 bits or more, and without an epilogue, whose
+ * operands would be as wide as A and B. */
+static bool has_wide_data(const gemmtune_problem *p) {
+    return gt_type_is_float(p->type_acc) && gt_type_size(p->type_a) > 1 &&
+           p->epilogue == NULL && p->math != GEMMTUNE_MATH_RESIDUES;
+}
+
 static enum gt_data_mode mode_of(const struct small *s, const gemmtune_problem *p) {
-    static const enum gt_data_mode modes[] = {[UNIFORM] = GT_DATA_UNIFORM,
-                                              [FAR] = GT_DATA_FAR,
-                                              [ONES] = GT_DATA_ONES,
-                                              [STEEP] = GT_DATA_STEEP};
+    static const enum gt_data_mode modes[] = {
+        [UNIFORM] = GT_DATA_UNIFORM, [FAR] = GT_DATA_FAR,   [ONES] = GT_DATA_ONES,
+        [STEEP] = GT_DATA_STEEP,     [WIDE] = GT_DATA_WIDE, [SPECIAL] = GT_DATA_SPECIAL};
+    if (s->data == WIDE && !has_wide_data(p))
+        return GT_DATA_UNIFORM;
     return s->data == WHOLE ? gt_data_exact(p, s->k) : modes[s->data];
 }
 
+/* Whether NaN and infinity become what IEEE 754 says. Parts of infinity are NaN, and
+ * residues are of whole numbers. Where rows belong to groups, the reference multiplies rows
+ * of other groups by 0. */
+static bool has_special_data(const gemmtune_problem *p) {
+    return has_wide_data(p) && !gt_math_splits(p->math) &&
+           p->batch_kind != GEMMTUNE_GROUPED_ROWS;
+}
+
 /* Whether problems of this kind have such a case. */
-static bool is_asked(const struct small *s, gemmtune_math math) {
-    return s->data == FAR                        ? math == GEMMTUNE_MATH_RESIDUES
-           : s->data == ONES || s->data == STEEP ? gt_math_splits(math)
-                                                 : true;
+static bool is_asked(const struct small *s, const gemmtune_problem *p) {
+    switch (s->data) {
+    case FAR:
+        return p->math == GEMMTUNE_MATH_RESIDUES;
+    case ONES:
+    case STEEP:
+        return gt_math_splits(p->math);
+    case SPECIAL:
+        return has_special_data(p);
+    default:
+        return true;
+    }
 }
 
 /* alpha of integers. With uniform data sums get so large that they wrap, and that f32
@@ -150,7 +181,8 @@ static struct gt_case_spec small_case(const struct small *s, const gemmtune_prob
         .alpha = whole ? whole_alpha(s->alpha, s->data == UNIFORM, p) : s->alpha,
         .beta = whole ? (int)(2 * s->beta) : s->beta,
         .mode = mode_of(s, p),
-        .finite = s->finite,
+        .finite = s->memory != NANS,
+        .again = s->memory == AGAIN,
         .spread = GT_SPREAD_UNEVEN,
     };
 }
@@ -199,6 +231,7 @@ static struct gt_case_spec own_case(const struct own *o, const gemmtune_problem 
         .beta = whole ? (int)(2 * o->beta) : o->beta,
         .mode = o->uniform ? GT_DATA_UNIFORM : gt_data_exact(p, p->k),
         .finite = o->finite,
+        .again = o->finite && o->beta == 0,
         .spread = GT_SPREAD_UNEVEN,
     };
 }
@@ -209,7 +242,7 @@ bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
                     uint64_t seed) {
     enum { FIRST_SEED = 10 }; /* of the listed cases; the timed ones have smaller ones */
     const bool is_small = i < GT_LAB_SMALLS;
-    if (is_small && !is_asked(&smalls[i], p->math))
+    if (is_small && !is_asked(&smalls[i], p))
         return false;
     if (!is_small && !has_own_cases(p))
         return false;

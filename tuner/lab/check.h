@@ -22,6 +22,9 @@
  *     uniform numbers with deviation d, and s is 0.75 d k. A sum that ends at z d sqrt(k)
  *     is half as large on average. It loses 0.03 z b sqrt(k) u_acc s in all. z is below 6
  *     for 10^8 elements. b sqrt(k) / 4 is added to the 12: 1.4 times that loss.
+ *   - With wide exponents (k = 40) terms far below the largest one may be dropped: each
+ *     truncation takes at most 2 u_acc of the largest term from each term, 2 k u_acc in
+ * all.
  *   - With TF32 each factor may lose up to u_in = 2^-10 of its size, so each product up to
  *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
  *   - With SPLIT and BF16X3, where k > 0, the 12 is min(f(k), 12 + g(k)). g(k) stands for
@@ -89,11 +92,14 @@ struct gt_case_spec {
     double alpha, beta;       /* exact in every type */
     enum gt_data_mode mode;   /* exact modes are compared bit by bit */
     uint64_t seed;
-    /* The contents of the workspace, and of C's buffer where it holds no C0, before a
-     * product: finite random numbers that differ for every product, as in memory that is
-     * used again; otherwise NaN. With them a kernel cannot distinguish a check from a timed
-     * product. */
+    /* The contents of the workspace, of C's buffer where it holds no C0, and of all that a
+     * kernel must not touch, before a product: finite random numbers that differ for every
+     * product, as in memory that is used again; otherwise NaN. With them a kernel cannot
+     * distinguish a check from a timed product. */
     bool finite;
+    /* Three launches on one C and one workspace, of which the second and the third are
+     * compared; one where C is read. */
+    bool again;
     /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
     bool rounds_sum;
     enum gt_spread spread; /* of the rows of groups or products */

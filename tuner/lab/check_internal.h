@@ -35,6 +35,9 @@ enum gt_checker_kernel {
     GT_KERNEL_BETWEEN,
     GT_KERNEL_SAME,
     GT_KERNEL_ERROR,
+    GT_KERNEL_SPOIL,
+    GT_KERNEL_WITNESS,
+    GT_KERNEL_STAIN,
     GT_CHECKER_KERNELS
 };
 
@@ -60,6 +63,7 @@ struct gt_guarded {
     int64_t bytes;          /* size of mem */
     struct gt_stack filled; /* the data; no row of it when alpha is 0 */
     uint64_t seed;
+    uint32_t poison; /* the word in all other memory */
 };
 
 /* An output between guards, and the elements that are right in it: low and high are packed,
@@ -104,7 +108,11 @@ struct gt_case {
      * an epilogue they are those of acc, and live until the ranges are made. */
     void *r, *s;
     struct gt_fused *fused; /* NULL: no epilogue */
-    uint64_t finite_seed;   /* seed of the scratch's contents before the last product */
+    /* The contents before the last product: the seed of the scratch's finite numbers, and
+     * the words of the scratch without them, of the second output and of the guards of the
+     * workspace. */
+    uint64_t finite_seed;
+    uint32_t poison_c, poison_d2, poison_w;
 };
 
 /* Bytes with a guard on each side, rounded up to whole words of every type. */
@@ -119,6 +127,15 @@ static inline int64_t gt_case_elements(const gemmtune_problem *p) {
 
 /* Whether results must equal the reference, rounded to C's type, bit by bit. */
 bool gt_case_is_exact(const struct gt_case *t);
+
+/* The word of memory that kernels must not touch, as gt_case_spec.finite says. */
+static inline uint32_t gt_case_word(const struct gt_case *t, gemmtune_dtype type,
+                                    uint64_t seed) {
+    return t->spec.finite ? gt_data_finite_word(seed) : gt_data_nan_word(type, seed);
+}
+
+/* Whether an element of C is right, where the reference has `want` and `size`. */
+bool gt_case_is_right(const struct gt_case *t, double got, double want, double size);
 
 /* See check.h: |c - r| <= sum * s + rounding * max(|r|, least). */
 struct gt_bound {
@@ -137,8 +154,42 @@ gt_status gt_checker_reference(struct gt_case *t, void *c, struct gt_err *err);
 gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err);
 gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, int slot,
                                struct gt_err *err);
-gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
+gt_status gt_checker_within(const struct gt_case *t, int64_t bytes, int slot,
                             struct gt_err *err);
+
+/* ---- timed products: see witness.h ---- */
+
+/* The sets that products are timed on, as they lie in memory: operand o of set i begins
+ * GT_GUARD + i apart[o] bytes behind mem[o]. Its data are those of seed data_seed + 3 i +
+ * o.
+ */
+struct gt_ring {
+    gemmtune_problem memory;
+    int count;
+    void *mem[3];
+    int64_t apart[3];
+    uint64_t data_seed;
+    void *ends; /* of the groups of rows, as in reference.cl */
+    int groups;
+};
+
+/* Places in the outputs of a few sets. The two arrays are on the device: see witness.cl. */
+enum { GT_WITNESS_WORDS = 4, GT_WITNESS_SETS = 4 };
+struct gt_places {
+    int set[GT_WITNESS_SETS], sets, count;
+    uint64_t seed;
+    void *words, *sums;
+};
+
+/* Each enqueues a kernel of witness.cl. The case is one of the ring's problem; it says what
+ * C holds. */
+gt_status gt_checker_spoil(const struct gt_case *t, const struct gt_ring *ring,
+                           const struct gt_places *at, struct gt_err *err);
+gt_status gt_checker_witness(const struct gt_case *t, const struct gt_ring *ring,
+                             const struct gt_places *at, struct gt_err *err);
+/* Changes as many words among the first `words` of the workspace. */
+gt_status gt_checker_stain(struct gt_checker *c, int64_t words, uint64_t seed, int places,
+                           struct gt_err *err);
 
 /* Whether C holds old elements before a product. */
 static inline bool gt_case_reads_c(const struct gt_case *t) {
@@ -223,15 +274,29 @@ struct gt_fused_operands {
  * call points into `room`. `t` may be NULL. */
 void gt_fused_call(struct gt_call *call, struct gt_fused_operands *room,
                    const struct gt_case *t);
-/* Enqueues poison for the second output. */
+/* Enqueues spoiling the second output. */
 gt_status gt_fused_spoil(struct gt_case *t, struct gt_err *err);
 /* Counts errors of C, d2 and the operands. */
 gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
                            struct gt_err *err);
+/* An element of C of a product that was timed, and what it is made of. */
+struct gt_fused_element {
+    int64_t product;     /* or the group that has the row */
+    int64_t row, column; /* the rows of all products count, in their order */
+    double sum, size;    /* of its terms, by the reference */
+    double old;          /* C ahead of the product */
+    double alpha, beta;
+};
+/* Whether output `which` (0: C; 1: d2) may hold `got` there. */
+bool gt_fused_allows(const struct gt_case *t, int which, const struct gt_fused_element *x,
+                     double got);
+/* Reads element (i, j) of product z from the second output. */
+gt_status gt_fused_second(double *out, const struct gt_case *t, int64_t z, int64_t i,
+                          int64_t j, struct gt_err *err);
 /* Writes the first wrong element of the last product, "; (3, 4) is 1.5, not 2 to 3". */
 void gt_fused_first_wrong(char *text, size_t size, struct gt_case *t, bool rounds_sum);
 
-/* Fills `bytes` of the workspace and the guards with poison, then all but the guards with
+/* Fills `bytes` of the workspace and the guards with a word, then all but the guards with
  * finite numbers when the case says so. */
 gt_status gt_case_workspace(struct gt_case *t, int64_t bytes, struct gt_err *err);
 /* Frees memory of the rig; accepts NULL. */

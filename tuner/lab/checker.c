@@ -14,9 +14,9 @@
 
 /* The kernels' files, one text in this order: each uses what stands ahead of it. */
 #define FOLDER "tuner/lab/kernels/"
-static const char *const kernel_file[] = {FOLDER "element.cl", FOLDER "data.cl",
+static const char *const kernel_file[] = {FOLDER "element.cl",   FOLDER "data.cl",
                                           FOLDER "reference.cl", FOLDER "compare.cl",
-                                          FOLDER "clock.cl"};
+                                          FOLDER "clock.cl",     FOLDER "witness.cl"};
 
 static const char *const kernel_entry[GT_CHECKER_KERNELS] = {
     [GT_KERNEL_FILL] = "gt_fill",
@@ -29,6 +29,9 @@ static const char *const kernel_entry[GT_CHECKER_KERNELS] = {
     [GT_KERNEL_BETWEEN] = "gt_between",
     [GT_KERNEL_SAME] = "gt_same",
     [GT_KERNEL_ERROR] = "gt_error",
+    [GT_KERNEL_SPOIL] = "gt_spoil",
+    [GT_KERNEL_WITNESS] = "gt_witness",
+    [GT_KERNEL_STAIN] = "gt_stain",
 };
 
 /* ---- the kernels ---- */

@@ -17,8 +17,8 @@ enum {
 /* ---- launching ---- */
 
 struct arg_list {
-    union gt_value value[28];
-    struct gt_value_ref ref[28];
+    union gt_value value[32];
+    struct gt_value_ref ref[32];
     int count;
 };
 
@@ -170,7 +170,7 @@ gt_status gt_checker_compare(struct gt_case *t, int slot, struct gt_err *err) {
     push_wide(&l, c, bound.sum);
     push_wide(&l, c, bound.rounding);
     push_wide(&l, c, bound.least);
-    push_word(&l, GT_POISON_C);
+    push_word(&l, t->poison_c);
     push_int(&l, t->spec.finite);
     push_long(&l, (int64_t)t->finite_seed);
     push_ptr(&l, c->found);
@@ -191,19 +191,20 @@ gt_status gt_checker_unchanged(struct gt_case *t, const struct gt_guarded *o, in
     push_stored(&l, &o->filled);
     push_long(&l, (int64_t)o->seed);
     push_int(&l, t->spec.mode);
-    push_word(&l, gt_data_poison(type));
+    push_word(&l, o->poison);
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return run(c, GT_KERNEL_UNCHANGED, o->bytes / size, &l, err);
 }
 
-gt_status gt_checker_within(struct gt_checker *c, int64_t bytes, int slot,
+gt_status gt_checker_within(const struct gt_case *t, int64_t bytes, int slot,
                             struct gt_err *err) {
+    struct gt_checker *c = t->checker;
     struct arg_list l = {.count = 0};
     push_ptr(&l, c->workspace.mem);
     push_long(&l, bytes + 2 * GT_GUARD);
     push_long(&l, GT_GUARD);
-    push_word(&l, GT_POISON_W);
+    push_word(&l, t->poison_w);
     push_ptr(&l, c->found);
     push_int(&l, slot);
     return bytes == 0 ? GEMMTUNE_OK : run(c, GT_KERNEL_WITHIN, 2 * GT_GUARD, &l, err);
@@ -327,6 +328,72 @@ gt_status gt_checker_error(struct gt_error *out, struct gt_case *t, struct gt_er
     gt_checker_release(t->checker, mem);
     free(part);
     return status;
+}
+
+/* ---- timed products ---- */
+
+/* Adds GT_RING_PARAMS of witness.cl. */
+static void push_places(struct arg_list *l, const struct gt_ring *ring,
+                        const struct gt_places *at) {
+    const gemmtune_problem *p = &ring->memory;
+    push_ptr(l, ring->mem[2]);
+    push_long(l, GT_GUARD);
+    push_long(l, ring->apart[2]);
+    for (int i = 0; i < GT_WITNESS_SETS; i++)
+        push_int(l, at->set[i]);
+    push_int(l, at->sets);
+    push_int(l, p->m);
+    push_int(l, p->n);
+    push_long(l, gt_problem_outputs(p));
+    push_long(l, p->stride_c);
+    push_long(l, p->ldc);
+    push_long(l, (int64_t)at->seed);
+    push_int(l, at->count);
+}
+
+gt_status gt_checker_spoil(const struct gt_case *t, const struct gt_ring *ring,
+                           const struct gt_places *at, struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_places(&l, ring, at);
+    push_int(&l, ring->memory.k);
+    push_int(&l, gt_case_reads_c(t));
+    push_int(&l, gt_case_mode_c(t));
+    push_ptr(&l, at->words);
+    return run(t->checker, GT_KERNEL_SPOIL, at->count, &l, err);
+}
+
+gt_status gt_checker_witness(const struct gt_case *t, const struct gt_ring *ring,
+                             const struct gt_places *at, struct gt_err *err) {
+    const gemmtune_problem *p = &ring->memory;
+    struct arg_list l = {.count = 0};
+    push_places(&l, ring, at);
+    push_int(&l, p->k);
+    push_int(&l, p->trans_a == GEMMTUNE_TRANS);
+    push_int(&l, p->trans_b == GEMMTUNE_TRANS);
+    push_ptr(&l, ring->mem[0]);
+    push_long(&l, ring->apart[0]);
+    push_long(&l, p->lda);
+    push_long(&l, p->stride_a);
+    push_ptr(&l, ring->mem[1]);
+    push_long(&l, ring->apart[1]);
+    push_long(&l, p->ldb);
+    push_long(&l, p->stride_b);
+    push_ptr(&l, ring->ends);
+    push_int(&l, ring->groups);
+    push_long(&l, (int64_t)ring->data_seed);
+    push_ptr(&l, at->words);
+    push_ptr(&l, at->sums);
+    return run(t->checker, GT_KERNEL_WITNESS, at->count, &l, err);
+}
+
+gt_status gt_checker_stain(struct gt_checker *c, int64_t words, uint64_t seed, int places,
+                           struct gt_err *err) {
+    struct arg_list l = {.count = 0};
+    push_ptr(&l, c->workspace.view);
+    push_long(&l, words);
+    push_long(&l, (int64_t)seed);
+    push_int(&l, places);
+    return run(c, GT_KERNEL_STAIN, places, &l, err);
 }
 
 /* ---- the clock ---- */

@@ -23,6 +23,12 @@ static double uniform(uint64_t z, gemmtune_dtype type) {
                      : (double)(int32_t)(uint32_t)(z >> 32);
 }
 
+/* What GT_DATA_SPECIAL has in place of some numbers. */
+static double special(uint64_t z) {
+    static const double which[] = {INFINITY, INFINITY, -INFINITY, NAN};
+    return which[z >> 7 & 3];
+}
+
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,
                      gemmtune_dtype type) {
     const uint64_t z = mix(seed, row, col);
@@ -36,7 +42,10 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
     case GT_DATA_POSITIVE:
         return fabs(uniform(z, type));
     case GT_DATA_WIDE:
-        return ldexp(uniform(z, type), (int)(z & 31) - 16);
+        return ldexp(uniform(z, type),
+                     type == GEMMTUNE_F16 ? (int)(z & 15) - 12 : (int)(z & 31) - 16);
+    case GT_DATA_SPECIAL:
+        return (z & 127) > 0 ? (double)(int)((z >> 32) % 7) - 3 : special(z);
     case GT_DATA_ONES:
         return 0x1.01fffep0;
     case GT_DATA_STEEP:
@@ -49,8 +58,16 @@ double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode 
     }
 }
 
-uint32_t gt_data_poison(gemmtune_dtype type) {
-    return gt_type_is_float(type) && gt_type_size(type) == 1 ? GT_POISON_8 : GT_POISON;
+uint32_t gt_data_nan_word(gemmtune_dtype type, uint64_t seed) {
+    const uint32_t by_chance = (uint32_t)gt_mix(seed);
+    return gt_type_is_float(type) && gt_type_size(type) == 1
+               ? UINT32_C(0x7f7f7f7f) | (by_chance & UINT32_C(0x80808080))
+               : UINT32_C(0x7ff07ff0) | (by_chance & UINT32_C(0x800f800f));
+}
+
+/* Each byte is 3x or bx in hexadecimal digits: the exponent of no type is all ones. */
+uint32_t gt_data_finite_word(uint64_t seed) {
+    return UINT32_C(0x30303030) | ((uint32_t)gt_mix(seed) & UINT32_C(0x8f8f8f8f));
 }
 
 /* Whether sums of k products of elements up to `largest` are exact in numbers of this unit.

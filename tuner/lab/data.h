@@ -22,9 +22,10 @@ enum gt_data_mode {
      * average, since a product is 36 then. So sums are exact with PROMOTED, and not when
      * promotion is left out */
     GT_DATA_HIGH = 5,
-    /* only for the errors of f32 and f64: */
-    GT_DATA_POSITIVE = 3, /* sizes of GT_DATA_UNIFORM */
-    GT_DATA_WIDE = 4,     /* GT_DATA_UNIFORM times a power of two from 2^-16 to 2^15 */
+    GT_DATA_POSITIVE = 3, /* sizes of GT_DATA_UNIFORM; only for the errors of f32 and f64 */
+    /* GT_DATA_UNIFORM times a power of two from 2^-16 to 2^15, of f16 from 2^-12 to 2^3.
+     * For floats of 16 bits and more */
+    GT_DATA_WIDE = 4,
     /* GT_DATA_UNIFORM, in rows and columns of memory from GT_DATA_NEAR on times a power of
      * two from 2^-128 to 2^127. Only for f64 */
     GT_DATA_FAR = 6,
@@ -37,17 +38,18 @@ enum gt_data_mode {
      * bits near its last one. Cut off again and again, they lose much of it. Of a batch
      * only the first product is so */
     GT_DATA_STEEP = 8,
+    /* GT_DATA_SMALL, and one element of 128 is infinite or NaN: of four, two are infinity,
+     * one is -infinity and one is NaN. For floats of 16 bits and more. Sums are exact, or
+     * are what IEEE 754 says, in any order */
+    GT_DATA_SPECIAL = 9,
 };
 
-/* The 32-bit words that fill memory which kernels must not touch or read. They are NaN as
- * f64, as f32 and, in both halves, as f16 and bf16. C has its own word: a sum that reads
- * past the end of A has A's word as its value, which would not be seen in C. The workspace
- * has its own word too: a kernel may read it only where it has written. */
-#define GT_POISON   UINT32_C(0xfff1fff3)
-#define GT_POISON_C UINT32_C(0xfff5fff6)
-#define GT_POISON_W UINT32_C(0xfff9ffe1)
-/* In place of GT_POISON for 8-bit floats: each byte is NaN. */
-#define GT_POISON_8 UINT32_C(0xff7f7fff)
+/* 32-bit words that fill memory which kernels must not touch or read. Each seed has its own
+ * word, so a kernel knows no word ahead. */
+/* NaN as f64, as f32 and, in both halves, as f16 and bf16; as 8-bit floats in each byte. */
+uint32_t gt_data_nan_word(gemmtune_dtype type, uint64_t seed);
+/* A number in every type, in each of its parts, as in memory that is used again. */
+uint32_t gt_data_finite_word(uint64_t seed);
 
 /* The matrices of an operand as they lie in memory: `count` of them, `stride` elements
  * apart, each of `rows` rows of `cols` elements, `ld` apart. */
@@ -62,9 +64,6 @@ struct gt_stack gt_stack_of(const gemmtune_problem *p, int operand);
 struct gt_stack gt_stack_row(gemmtune_dtype type, int64_t elements);
 /* Elements from the first to the last. */
 int64_t gt_stack_elements(const struct gt_stack *x);
-
-/* The word for an input of this type. */
-uint32_t gt_data_poison(gemmtune_dtype type);
 
 /* The value of element (row, col) of a matrix; the type holds it exactly. */
 double gt_data_value(uint64_t seed, int64_t row, int64_t col, enum gt_data_mode mode,

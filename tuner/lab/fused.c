@@ -63,9 +63,9 @@ static void fill_rows(void *user, int thread, int64_t first, int64_t end) {
 }
 
 /* The host's copy of an operand between poison. NULL: no memory. */
-static char *operand_data(const struct gt_fused_operand *o, enum gt_data_mode mode) {
-    const uint32_t poison = gt_data_poison(o->stored.type);
-    struct filling f = {o, mode, malloc((size_t)o->bytes)};
+static char *operand_data(const struct gt_case *t, const struct gt_fused_operand *o) {
+    const uint32_t poison = gt_case_word(t, o->stored.type, o->seed);
+    struct filling f = {o, t->spec.mode, malloc((size_t)o->bytes)};
     for (int64_t at = 0; f.data != NULL && at < o->bytes; at += (int64_t)sizeof poison)
         memcpy(f.data + at, &poison, sizeof poison);
     if (f.data != NULL)
@@ -77,7 +77,7 @@ static gt_status make_operand(struct gt_case *t, struct gt_fused_operand *o,
                               struct gt_err *err) {
     const struct gt_rig_ops *ops = ops_of(t);
     struct gt_rig *rig = t->checker->rig;
-    o->data = operand_data(o, t->spec.mode);
+    o->data = operand_data(t, o);
     gt_status status = o->data != NULL ? ops->alloc(&o->mem, rig, o->bytes, err)
                                        : gt_fail(err, GEMMTUNE_ENOMEM,
                                                  "no memory for an epilogue's operand");
@@ -243,9 +243,10 @@ void gt_fused_call(struct gt_call *call, struct gt_fused_operands *room,
 
 gt_status gt_fused_spoil(struct gt_case *t, struct gt_err *err) {
     const struct gt_fused *f = t->fused;
-    return f != NULL && f->d2 != NULL
-               ? ops_of(t)->fill(t->checker->rig, f->d2, f->d2_bytes, GT_POISON_C, err)
-               : GEMMTUNE_OK;
+    if (f == NULL || f->d2 == NULL)
+        return GEMMTUNE_OK;
+    t->poison_d2 = gt_case_word(t, f->out[1].type, t->finite_seed + 3);
+    return ops_of(t)->fill(t->checker->rig, f->d2, f->d2_bytes, t->poison_d2, err);
 }
 
 gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
@@ -256,14 +257,27 @@ gt_status gt_fused_compare(struct gt_case *t, bool rounds_sum, int slot,
     const int64_t bytes =
         gt_guarded_bytes(gt_problem_elems_c(p) * (int64_t)gt_type_size(p->type_c));
     gt_status status =
-        gt_checker_between(t, c->scratch, bytes, ranged_of(f, 0, rounds_sum), GT_POISON_C,
+        gt_checker_between(t, c->scratch, bytes, ranged_of(f, 0, rounds_sum), t->poison_c,
                            t->spec.finite ? t->finite_seed : 0, slot, err);
     if (status == GEMMTUNE_OK && f->d2 != NULL)
-        status = gt_checker_between(t, f->d2, f->d2_bytes, &f->out[1], GT_POISON_C, 0, slot,
-                                    err);
+        status = gt_checker_between(t, f->d2, f->d2_bytes, &f->out[1], t->poison_d2, 0,
+                                    slot, err);
     for (int i = 0; i < f->epilogue->operands && status == GEMMTUNE_OK; i++)
         status = gt_checker_same(c, f->operand[i].mem, f->operand[i].copy,
                                  f->operand[i].bytes, slot, err);
+    return status;
+}
+
+gt_status gt_fused_second(double *out, const struct gt_case *t, int64_t z, int64_t i,
+                          int64_t j, struct gt_err *err) {
+    const struct gt_ranged *d2 = &t->fused->out[1];
+    const int64_t size = (int64_t)gt_type_size(d2->type);
+    const int64_t at = z * d2->stride + i * d2->ld + j;
+    char bytes[8];
+    const gt_status status = ops_of(t)->read(t->checker->rig, t->fused->d2,
+                                             GT_GUARD + at * size, bytes, size, err);
+    if (status == GEMMTUNE_OK)
+        *out = gt_element_get(bytes, d2->type);
     return status;
 }
 

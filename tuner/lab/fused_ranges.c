@@ -168,6 +168,38 @@ static void make_rows(void *user, int thread, int64_t first, int64_t end) {
     }
 }
 
+/* ---- one element ---- */
+
+/* The operand as make_rows reads it from the host's copy, which is gone. */
+static double operand_value(const struct gt_case *t, int which, int64_t z, int64_t row,
+                            int64_t column) {
+    const struct gt_fused_operand *o = &t->fused->operand[which];
+    const struct gt_epi_place at =
+        gt_epi_place_of(t->fused->epilogue->operand[which].shape, row, column, z);
+    return gt_stack_value(&o->stored, o->seed, 0, at.row, at.column, t->spec.mode);
+}
+
+bool gt_fused_allows(const struct gt_case *t, int which, const struct gt_fused_element *x,
+                     double got) {
+    const struct gt_epilogue *e = t->fused->epilogue;
+    const double unit = gt_type_unit(t->checker->wide);
+    double operand[GT_EPILOGUE_OPERANDS_MAX];
+    struct gt_epi_result out[2];
+    const struct gt_epi_values values = {
+        .acc = x->sum,
+        .acc_error =
+            gt_case_is_exact(t) ? 0 : gt_bound_of(t).sum * x->size + unit * fabs(x->sum),
+        .c = x->old,
+        .alpha = x->alpha,
+        .beta = x->beta,
+        .operand = operand};
+    for (int i = 0; i < e->operands; i++)
+        operand[i] = operand_value(t, i, x->product, x->row, x->column);
+    gt_epilogue_eval(out, e, &values);
+    const struct gt_range *store = &out[which].store;
+    return isnan(got) ? store->nan : got >= store->low && got <= store->high;
+}
+
 /* ---- slabs ---- */
 
 /* Rows of a slab: some 32 MB of acc, so that sums and ranges of a large product take little

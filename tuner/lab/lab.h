@@ -52,7 +52,8 @@ void gt_suite_destroy(struct gt_suite *s); /* accepts NULL */
 /* Checks a kernel on the small cases and on the problem itself. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_suite *s, struct gt_err *err);
-/* Checks the problem's realistic case alone, once more after timing. */
+/* What was wrong in the outputs that the clock saw, if the kernel was timed last; otherwise
+ * checks the problem's realistic case alone, once more. */
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 
@@ -71,8 +72,9 @@ struct gt_time_budget {
 };
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_compare_budget;
 
-/* Times kernels made for the problem on its inputs, sample by sample in rotating order.
- * out[i] belongs to execs[i]. Sample j of all kernels is of the same round. */
+/* Times kernels made for the problem on its inputs, and looks at what they compute there,
+ * sample by sample in rotating order. out[i] belongs to execs[i]. Sample j of all kernels
+ * is of the same round. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err);

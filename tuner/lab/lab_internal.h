@@ -4,11 +4,12 @@
 #ifndef GT_TUNER_LAB_LAB_INTERNAL_H
 #define GT_TUNER_LAB_LAB_INTERNAL_H
 
+#include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab.h"
 #include "tuner/lab/lists.h"
 
 enum {
-    GT_LAB_SMALLS = 18, /* cases of other shapes, for all problems of the same types */
+    GT_LAB_SMALLS = 20, /* cases of other shapes, for all problems of the same types */
     GT_LAB_OWNS = 4,    /* cases of a batch's own shape, for kernels that have no other */
     GT_LAB_LISTED = GT_LAB_SMALLS + GT_LAB_OWNS,
     GT_LAB_OWN_MOST = 1 << 26, /* multiply-adds of the largest product that has them */
@@ -47,6 +48,11 @@ struct gt_lab {
     struct gt_case *timed[2]; /* with exact data, with realistic data */
     struct gt_sets sets;
     enum gt_spread spread; /* of the rows of the sets */
+    /* What was found wrong in the outputs of the kernels that were timed last. */
+    struct gt_found {
+        const struct gt_exec *exec;
+        char why[GT_VERDICT_MAX]; /* "" when nothing was wrong */
+    } found[GT_RACERS_MAX];
     /* Set ahead of a problem: its cases check products that round the sum as well. */
     bool rounds_sum;
 };
@@ -61,7 +67,7 @@ bool gt_case_listed(struct gt_case_spec *out, const gemmtune_problem *p, int i,
 /* The number of sets that exceed three times a cache. It is a power of two, as the number
  * of launches in a sample is, so that samples go round the ring evenly. */
 int gt_set_count(const gemmtune_problem *p, int64_t cache_bytes);
-/* Bytes from one set's operand to the next set's. */
+/* Bytes from one set's operand to the next set's: the operand and a guard on each side. */
 void gt_set_strides(int64_t out[3], const gemmtune_problem *p);
 /* The beta of timed products: half of C, so that C stays bounded however often it is added
  * to. i32 has no half. */
@@ -69,6 +75,8 @@ double gt_timed_beta(const gemmtune_problem *p);
 
 gt_status gt_sets_create(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                          struct gt_err *err);
+/* The sets as the checking kernels see them. */
+struct gt_ring gt_sets_ring(const struct gt_lab *lab);
 void gt_sets_clear(struct gt_lab *lab);
 int64_t gt_sets_bytes(const gemmtune_problem *p, const struct gt_device *d);
 

@@ -4,6 +4,7 @@
 
 #include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
+#include "tuner/lab/witness.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@ _Static_assert(2 * GT_SETS_MAX <= LAUNCHES_MAX * SLICES_MAX,
 
 struct slice {
     const struct gt_stopwatch *watch;
-    int first; /* index of its first set */
+    int first;     /* index of its first set */
+    bool is_minus; /* its last lap has alpha -1 */
     struct gt_batch *batch;
 };
 
@@ -30,11 +32,29 @@ struct slice {
 struct gt_stopwatch {
     struct gt_lab *lab;
     struct gt_product product;
-    union gt_value alpha, beta;
-    void *workspace, *stream; /* the lab's */
-    int launches;             /* launches in a sample, a power of two */
-    struct slice slice[SLICES_MAX];
+    union gt_value alpha, minus_alpha, beta;
+    double plain_beta;
+    struct gt_witness *witness;        /* NULL: samples are not spoiled */
+    void *workspace, *stream;          /* the lab's */
+    int launches;                      /* launches in a sample, a power of two */
+    const struct slice *last;          /* of the last sample */
+    struct slice slice[SLICES_MAX][2]; /* with alpha 1 and -1 in the last lap */
 };
+
+static int laps_of(const struct gt_stopwatch *w) {
+    const int laps = w->launches / w->lab->sets.count;
+    return laps > 1 ? laps : 1;
+}
+
+/* alpha changes its sign from one lap of the ring to the next. So no C holds its result
+ * already where a sample comes to it again. The sign of a sample's last lap is left to
+ * chance. */
+static const union gt_value *alpha_of(const struct slice *s, int launch) {
+    const int lap = launch / s->watch->lab->sets.count;
+    const bool other = (laps_of(s->watch) - 1 - lap) % 2 == 1;
+    return s->watch->witness != NULL && other != s->is_minus ? &s->watch->minus_alpha
+                                                             : &s->watch->alpha;
+}
 
 static gt_status enqueue(void *user, struct gt_err *err) {
     const struct slice *slice = user;
@@ -44,7 +64,7 @@ static gt_status enqueue(void *user, struct gt_err *err) {
     for (int i = 0; status == GEMMTUNE_OK && i < w->launches; i++) {
         const int set = (slice->first + i) % s->count;
         struct gt_fused_operands operands;
-        struct gt_call call = {.alpha = &w->alpha,
+        struct gt_call call = {.alpha = alpha_of(slice, i),
                                .a = gt_sets_argument(s, 0, set),
                                .b = gt_sets_argument(s, 1, set),
                                .beta = &w->beta,
@@ -60,10 +80,11 @@ static gt_status enqueue(void *user, struct gt_err *err) {
 
 static void drop_slices(struct gt_stopwatch *w) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
-    for (int i = 0; i < SLICES_MAX; i++) {
-        if (w->slice[i].batch)
-            ops->batch_destroy(w->slice[i].batch);
-        w->slice[i].batch = NULL;
+    for (int i = 0; i < 2 * SLICES_MAX; i++) {
+        struct gt_batch **batch = &w->slice[i / 2][i % 2].batch;
+        if (*batch)
+            ops->batch_destroy(*batch);
+        *batch = NULL;
     }
 }
 
@@ -73,18 +94,32 @@ static int slices_of(const struct gt_stopwatch *w) {
     return slices < sets ? slices : sets;
 }
 
-/* Times a slice. Its batch is made when it is first needed. */
-static gt_status run_slice(struct gt_stopwatch *w, struct slice *slice, int first,
-                           double *ns, struct gt_err *err) {
+/* Sets that a sample uses. */
+static int used_sets(const struct gt_stopwatch *w) {
+    const int count = w->lab->sets.count;
+    return w->launches < count ? w->launches : count;
+}
+
+/* Times slice `at`. Its batch is made when it is first needed. */
+static gt_status run_slice(struct gt_stopwatch *w, int at, int first, double *ns,
+                           struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
+    const bool is_minus =
+        w->witness != NULL && laps_of(w) > 1 && gt_witness_chance() % 2 == 0;
+    struct slice *slice = &w->slice[at][is_minus];
     struct gt_sets *ring = &w->lab->sets;
     gt_status status = GEMMTUNE_OK;
     if (!slice->batch) {
         slice->watch = w;
         slice->first = first;
+        slice->is_minus = is_minus;
         status = ops->batch(&slice->batch, w->lab->rig, enqueue, slice, err);
     }
     ring->next = (first + w->launches) % ring->count;
+    w->last = slice;
+    if (status == GEMMTUNE_OK && w->witness != NULL)
+        status = gt_witness_spoil(w->witness, first, used_sets(w),
+                                  w->product.workspace_bytes, err);
     return status != GEMMTUNE_OK ? status : ops->time(slice->batch, ns, err);
 }
 
@@ -92,7 +127,7 @@ static gt_status run_next(struct gt_stopwatch *w, double *ns, struct gt_err *err
     const struct gt_sets *ring = &w->lab->sets;
     const int slices = slices_of(w), stride = ring->count / slices;
     const int at = (ring->next + stride - 1) / stride % slices;
-    return run_slice(w, &w->slice[at], at * stride, ns, err);
+    return run_slice(w, at, at * stride, ns, err);
 }
 
 /* Times a few launches from the ring's next set. Slices would not do for one launch: it
@@ -101,7 +136,7 @@ static gt_status run_few(struct gt_stopwatch *w, int launches, double *ns,
                          struct gt_err *err) {
     drop_slices(w);
     w->launches = launches;
-    return run_slice(w, &w->slice[0], w->lab->sets.next, ns, err);
+    return run_slice(w, 0, w->lab->sets.next, ns, err);
 }
 
 /* Chooses the launches of a sample: the power of two that is nearest to the sample time,
@@ -151,7 +186,9 @@ gt_status gt_stopwatch_create(struct gt_stopwatch **out, struct gt_lab *lab,
     w->stream = gt_rig_head(lab->rig)->stream;
     const gemmtune_problem *p = &lab->problem;
     w->alpha = gt_value_of(p->type_acc, 1);
-    w->beta = gt_value_of(p->type_acc, gt_timed_beta(p));
+    w->minus_alpha = gt_value_of(p->type_acc, -1);
+    w->plain_beta = gt_timed_beta(p);
+    w->beta = gt_value_of(p->type_acc, w->plain_beta);
     const gt_status status = warm_up(w, sample_ns, most_ns, &one_ns, err);
     if (status != GEMMTUNE_OK) {
         gt_stopwatch_destroy(w);
@@ -173,6 +210,31 @@ gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err 
     const gt_status status = run_next(w, ns, err);
     *ns /= w->launches;
     return status;
+}
+
+void gt_stopwatch_watch(struct gt_stopwatch *w, struct gt_witness *witness) {
+    drop_slices(w); /* they have alpha in them */
+    w->witness = witness;
+}
+
+bool gt_stopwatch_adds_up(const struct gt_stopwatch *w) {
+    return laps_of(w) > 1 && gt_case_reads_c(w->lab->timed[1]);
+}
+
+gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
+                            struct gt_err *err) {
+    return w->witness == NULL || gt_stopwatch_adds_up(w)
+               ? GEMMTUNE_OK
+               : gt_witness_look(right, why, w->witness, w->last->is_minus ? -1 : 1,
+                                 w->plain_beta, err);
+}
+
+gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,
+                             struct gt_err *err) {
+    double ns = 0;
+    const gt_status status = gt_stopwatch_adds_up(w) ? run_few(w, used_sets(w), &ns, err)
+                                                     : run_next(w, &ns, err);
+    return status == GEMMTUNE_OK ? gt_stopwatch_look(right, why, w, err) : status;
 }
 
 void gt_stopwatch_lengthen(struct gt_stopwatch *w) {

@@ -11,6 +11,7 @@
 #include "tuner/lab/product.h"
 
 struct gt_stopwatch;
+struct gt_witness;
 
 /* Warms the product up and finds how many launches make a sample of `sample_ns`. A product
  * that takes more than `most_ns` is launched only once for that. The lab must be set up for
@@ -22,6 +23,21 @@ void gt_stopwatch_destroy(struct gt_stopwatch *w);
 
 /* Takes the next sample. *ns is the device time of one launch. */
 gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err *err);
+
+/* From now on the outputs of samples are spoiled ahead of them, so that they can be looked
+ * at. The witness is one of the same lab; NULL: there is nothing to look at. It must
+ * outlive the stopwatch. The product's workspace must be the checker's. */
+void gt_stopwatch_watch(struct gt_stopwatch *w, struct gt_witness *witness);
+/* Whether several launches of a sample add to one C, which then nobody can tell. */
+bool gt_stopwatch_adds_up(const struct gt_stopwatch *w);
+/* Looks at the outputs of the last sample, as gt_witness_look does; at nothing where they
+ * add up. */
+gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
+                            struct gt_err *err);
+/* Takes one more sample, in which no two launches add to one C, and looks at it. */
+gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,
+                             struct gt_err *err);
+
 int gt_stopwatch_launches(const struct gt_stopwatch *w); /* in a sample */
 /* Doubles the launches of later samples, up to a limit. */
 void gt_stopwatch_lengthen(struct gt_stopwatch *w);

@@ -3,6 +3,7 @@
 #include "tuner/lab/check_internal.h"
 #include "tuner/lab/lab_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct gt_suite {
@@ -113,6 +114,12 @@ gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab
 
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err) {
+    for (int i = 0; i < GT_RACERS_MAX; i++)
+        if (lab->found[i].exec == e && lab->found[i].why[0] != '\0') {
+            snprintf(why, GT_VERDICT_MAX, "%s", lab->found[i].why);
+            *right = false;
+            return GEMMTUNE_OK;
+        }
     return gt_check(right, why, lab->checker, &lab->timed[1], &e, 1, err);
 }
 

@@ -213,9 +213,16 @@ static double usual_seconds(const struct gt_pool *p, const struct worker *w) {
     }
 }
 
-/* When other programs keep the cores busy, the same work takes longer. */
+/* Whether the limit of the stage is the user's. */
+static bool is_stated(const struct gt_pool *p, const struct worker *w) {
+    return p->setup.timeout_s > 0 && w->stage != GT_STAGE_PREPARING;
+}
+
+/* When other programs keep the cores busy, the same work takes longer. A limit that the
+ * user has stated holds as it is. */
 static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
-    return usual_seconds(p, w) * (is_for_cores(w) ? gt_cores_crowding() : 1);
+    return usual_seconds(p, w) *
+           (is_for_cores(w) && !is_stated(p, w) ? gt_cores_crowding() : 1);
 }
 
 static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage) {

@@ -15,8 +15,8 @@ struct gt_pool;
 struct gt_pool_setup {
     const struct gt_texts *templates; /* --templates folders for the workers; may be NULL */
     int compilers; /* number of compile workers; 0: the run worker compiles */
-    /* limit for a candidate's compilation and for its launches; 0: a minute, and a limit
-     * that depends on the problem */
+    /* limit for a candidate's compilation and for its launches, by the clock; 0: a minute,
+     * and a limit that depends on the problem, both longer on busy cores */
     double timeout_s;
     /* Becomes 1 when the user wants an end; may be NULL. A second later, busy workers are
      * killed, and their jobs end without an event. */

@@ -77,8 +77,10 @@ enum {
     DEVICES_MAX = 8,
     STREAMS_MAX = 64, /* that are told apart by order.c */
     IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
-    MODEL_NODES = 4,  /* of a graph that are executed when times come from the model */
-    ALIGNMENT = 512,  /* of device memory */
+    /* Nodes of a graph that are executed when times come from the model. Later, those are
+     * that made the outputs which the tuner looks at (gt_witness). */
+    MODEL_NODES = 4,
+    ALIGNMENT = 512, /* of device memory */
     STATIC_SMEM_MAX = 48 * 1024
 };
 
@@ -314,9 +316,17 @@ bool times_are_modelled(void);
 CUstream or_null_stream(CUstream stream);
 /* Runs an accepted launch. Its errors show in a later call. */
 gt_cu_result run(const struct launch *l, CUstream stream, bool for_real);
+/* Executes a launch that `run` has counted and timed already. */
+gt_cu_result run_untimed(const struct launch *l);
+/* Whether a parameter is this address, or leads to an array of pointers that begins with
+ * it.
+ */
+bool points_to(const struct launch *l, CUdeviceptr c);
 
 /* ---- streams.c ---- */
 
+/* Executes those launches of the graph launched last that have the output at c. */
+gt_cu_result run_launches_on(CUdeviceptr c);
 gt_cu_result record(CUgraph g, const struct launch *l);
 
 #endif

@@ -103,18 +103,57 @@ gt_cu_result cuGraphUpload(CUgraphExec exec, CUstream stream) {
     return GT_CU_SUCCESS;
 }
 
+/* The graph that was launched last. */
+static CUgraphExec last_graph;
+
+/* Nodes of one of the launches that a graph has, which all have the same kernels. */
+static size_t nodes_of_a_launch(const struct CUgraph_st *g) {
+    for (size_t i = 1; i < g->count; i++)
+        if (g->node[i].function == g->node[0].function && g->count % i == 0)
+            return i;
+    return g->count;
+}
+
+static bool is_given(const struct launch *nodes, size_t count, CUdeviceptr c) {
+    for (size_t i = 0; i < count; i++)
+        if (points_to(&nodes[i], c))
+            return true;
+    return false;
+}
+
+/* The nodes that are executed where times come from the model: a few whole launches. */
+static size_t nodes_of_a_model(const struct CUgraph_st *g) {
+    const size_t each = nodes_of_a_launch(g);
+    return each < MODEL_NODES ? MODEL_NODES / each * each : each;
+}
+
+gt_cu_result run_launches_on(CUdeviceptr c) {
+    const struct CUgraph_st *g = last_graph ? &last_graph->graph : NULL;
+    const size_t each = g ? nodes_of_a_launch(g) : 1;
+    gt_cu_result result = GT_CU_SUCCESS;
+    for (size_t at = g ? nodes_of_a_model(g) : 0; g && at < g->count; at += each)
+        for (size_t i = 0; is_given(&g->node[at], each, c) && i < each; i++)
+            if (!result)
+                result = run_untimed(&g->node[at + i]);
+    return result;
+}
+
 gt_cu_result cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     ENTER(cuGraphLaunch);
-    const bool all = !times_are_modelled();
+    const struct CUgraph_st *g = &exec->graph;
+    const size_t real = times_are_modelled() && g->count ? nodes_of_a_model(g) : g->count;
     gt_cu_result result = GT_CU_SUCCESS;
-    for (size_t i = 0; !result && !current()->lost && i < exec->graph.count; i++)
-        result = run(&exec->graph.node[i], or_null_stream(stream), all || i < MODEL_NODES);
+    last_graph = exec;
+    for (size_t i = 0; !result && !current()->lost && i < g->count; i++)
+        result = run(&g->node[i], or_null_stream(stream), i < real);
     return result;
 }
 
 gt_cu_result cuGraphExecDestroy(CUgraphExec exec) {
     ENTER(cuGraphExecDestroy);
     live.graphs--;
+    if (last_graph == exec)
+        last_graph = NULL;
     free(exec->graph.node);
     free(exec);
     return GT_CU_SUCCESS;

@@ -74,7 +74,8 @@ GT_KERNEL(gt_compare, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int m
             const gt_wide got = gt_get(c, e, GT_BYTES_C, GT_BITS_C);
             const gt_long x = (z * m + at / ldc) * n + at % ldc;
             const gt_wide want = r[x];
-            int good = got == gt_rounded_to_c(want);
+            const gt_wide near = gt_rounded_to_c(want);
+            int good = GT_ALIKE(got, near);
 #if !GT_WIDE_I32
             if (loose && !good)
                 good = GT_ABS(got - want) <=
@@ -195,9 +196,11 @@ GT_KERNEL(gt_unchanged, 256, 1, 1)(gt_input x, int bytes, int bits, gt_long tota
     for (gt_long e = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; e < total; e += step) {
         if (gt_product_at(e - front, count, stride, rows, cols, ld) < 0)
             changed += !gt_poisoned(x, e, bytes, poison);
-        else
-            changed += gt_get(x, e, bytes, bits) !=
-                       gt_datum_at(seed, e - front, ld, mode, bytes, bits);
+        else {
+            const gt_wide is = gt_get(x, e, bytes, bits);
+            const gt_wide was = gt_datum_at(seed, e - front, ld, mode, bytes, bits);
+            changed += !GT_ALIKE(is, was);
+        }
     }
     if (changed)
         GT_COUNT(&found[GT_COUNTERS * slot + 2], GT_MIN(changed, GT_MOST));

@@ -28,13 +28,20 @@ GT_INLINE gt_wide gt_step(int bits) {
 /* mode 0: integers -3..3; 1: uniform in [-1, 1) in steps of 2^(1 - bits), any integer for
  * integers, -128..127 for floats beside integers; 2: integers -1..1, where sums of mode 0
  * are too great; of floats 3: sizes of mode 1; 4: mode 1 times a power of two from 2^-16 to
- * 2^15; 5: integers 5..7; of f64 6: mode 1, in rows and columns from 256 on times a power
- * of two from 2^-128 to 2^127; of f32 7: 1 + 2^-7 - 2^-23; 8: 1 in the first row and
- * column, else mode 3 times 2^-10. */
+ * 2^15, of f16 from 2^-12 to 2^3; 5: integers 5..7; of f64 6: mode 1, in rows and columns
+ * from 256 on times a power of two from 2^-128 to 2^127; of f32 7: 1 + 2^-7 - 2^-23; 8: 1
+ * in the first row and column, else mode 3 times 2^-10; of floats 9: mode 0, with one of
+ * 128 infinite or NaN. */
 GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, int bytes,
                            int bits) {
     const gt_ulong z = gt_bits_at(seed, row, col);
-    if (mode == 0)
+#if !GT_WIDE_I32
+    if (mode == 9 && (z & 127) == 0)
+        return (gt_wide)GT_F32_OF((z >> 7 & 3) < 2    ? 0x7f800000u
+                                  : (z >> 7 & 3) == 2 ? 0xff800000u
+                                                      : 0x7fc00000u);
+#endif
+    if (mode == 0 || mode == 9)
         return (gt_wide)((int)((z >> 32) % 7) - 3);
     if (mode == 2)
         return (gt_wide)((int)((z >> 32) % 3) - 1);
@@ -48,7 +55,8 @@ GT_INLINE gt_wide gt_datum(gt_ulong seed, gt_long row, gt_long col, int mode, in
         return 1 + (gt_wide)131070 / 16777216;
     if (mode == 8 && (row == 0 || col == 0))
         return 1;
-    const int up = mode == 4                              ? (int)(z & 31) - 16
+    const int up = mode == 4 && bytes == 2 && bits == 11  ? (int)(z & 15) - 12
+                   : mode == 4                            ? (int)(z & 31) - 16
                    : mode == 8                            ? -10
                    : mode == 6 && (row >= 256 || col >= 256) ? (int)(z & 255) - 128
                                                              : 0;

@@ -3,8 +3,9 @@
  * element.cl - what the other files of this folder share: words of both languages, the wide
  * type, and elements of any type in memory.
  *
- * The files of this folder are one source text: this one, data.cl, reference.cl, compare.cl
- * and clock.cl. tuner/lab/checker.c puts them together in this order.
+ * The files of this folder are one source text: this one, data.cl, reference.cl,
+ * compare.cl, clock.cl and witness.cl. tuner/lab/checker.c puts them together in this
+ * order.
  *
  * None of their kernels is a candidate. They share only the dialect of templates/common
  * with candidates. They read and write elements by code of this file, and compute with them
@@ -47,6 +48,8 @@ typedef float gt_wide;
 typedef unsigned int gt_wide;
 #endif
 #define GT_ABS(x) ((x) < 0 ? -(x) : (x))
+/* Whether both are one number, or both are NaN. */
+#define GT_ALIKE(x, y) ((x) == (y) || ((x) != (x) && (y) != (y)))
 
 /* ---- elements: `bytes` and `bits` of a type are constants wherever speed counts ---- */
 
@@ -70,20 +73,23 @@ GT_INLINE unsigned int gt_past_largest(int bytes, int bits) {
 GT_INLINE float gt_narrow_get(unsigned int word, int bytes, int bits) {
     const unsigned int low = word & ((1u << (8 * bytes - 1)) - 1);
     const float scale = GT_F32_OF((unsigned int)(254 - gt_bias(bytes, bits)) << 23);
-    /* An infinity is never right, like a NaN. */
-    const float x = low >= gt_past_largest(bytes, bits)
-                        ? GT_F32_OF(0x7fc00000u)
-                        : GT_F32_OF(low << (24 - bits)) * scale;
+    const unsigned int past = gt_past_largest(bytes, bits);
+    const unsigned int beyond = low > past || bits == 4 ? 0x7fc00000u : 0x7f800000u;
+    const float x =
+        low >= past ? GT_F32_OF(beyond) : GT_F32_OF(low << (24 - bits)) * scale;
     return word >> (8 * bytes - 1) & 1 ? -x : x;
 }
 
-/* Rounds to the nearest; of two equally near, to the even one. */
+/* Rounds to the nearest; of two equally near, to the even one. NaN has the bits that the
+ * host gives it. */
 GT_INLINE unsigned int gt_narrow_word(float x, int bytes, int bits) {
     const float scale = GT_F32_OF((unsigned int)gt_bias(bytes, bits) << 23);
     const unsigned int all = GT_BITS_OF(GT_ABS(x) * scale);
     const unsigned int most = gt_past_largest(bytes, bits);
     const int drop = 24 - bits;
     const unsigned int word = (all + (1u << (drop - 1)) - 1 + (all >> drop & 1)) >> drop;
+    if (x != x)
+        return most | 1u << (bits - 2);
     return (x < 0 ? 1u << (8 * bytes - 1) : 0) | GT_MIN(word, most);
 }
 

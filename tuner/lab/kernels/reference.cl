@@ -95,7 +95,10 @@ GT_INLINE void gt_put_sum(GT_GLOBAL gt_wide *r, GT_GLOBAL gt_wide *s, struct gt_
     struct gt_term_sum out = gt_no_terms();
     gt_add_product(&out, alpha, t->sum);
     gt_add_product(&out, beta, old);
-    *r = (gt_wide)GT_ADD_RN(out.sum, GT_FMA_RN(alpha, t->low, out.low));
+    /* Of an infinite sum no part is lost, but Dot2 would find NaN. */
+    const int finite = t->sum - t->sum == 0;
+    *r = finite ? (gt_wide)GT_ADD_RN(out.sum, GT_FMA_RN(alpha, t->low, out.low))
+                : (gt_wide)(alpha * t->sum + beta * old);
     *s = (gt_wide)(t->size * GT_ABS(alpha) + GT_ABS(beta) * GT_ABS(old));
 #endif
 }

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# cheats.sh - kernels that tell a check from a measurement, or are wrong where a check could forget to look: each is
+# refused, and the same kernel without a cheat is accepted.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+# Of a problem as large as this there is one set of inputs, so each launch finds what the launch before has left.
+small=f32-nn-24x20x36 large=f32-nn-24x20x2000,lda=1200000 brief=f32-nn-24x20x36,lda=1200000
+
+# try_cheat NAME HOW WHAT: what its trial must say; on the problem $on
+try_cheat() {
+    said=$("$GEMMTUNE" trial "$on" --device 0 --templates "$families" --family cheats \
+        --point "HOW=$2" 2>&1)
+    has "$1" "$said" "$3"
+}
+
+on=$small
+try_cheat "without a cheat it is correct" 0 "outcome    correct"
+wrong="outcome    wrong_result: f32-nn-"
+try_cheat "asks for NaN ahead of A" 1 "$wrong"
+try_cheat "knows the numbers of the check" 2 "${wrong}24x20x36 under the clock"
+try_cheat "is right and wrong in turns on one C" 5 "$wrong"
+try_cheat "has a small range" 6 "$wrong"70x104x40
+try_cheat "leaves out 0 times infinity" 7 "$wrong"104x72x56
+try_cheat "makes NaN 0" 8 "$wrong"104x72x56
+try_cheat "keeps results for the addresses of A and B" 9 "$wrong"
+try_cheat "changes A under the clock" 10 "its inputs were changed"
+on=$large
+try_cheat "without a cheat it is correct here as well" 0 "outcome    correct"
+try_cheat "finds its result in C" 3 "${wrong}24x20x2000,lda=1200000 under the clock"
+on=$brief # with many launches in a sample, so that the workspace is what a launch has left
+try_cheat "keeps in the workspace which C it has made" 4 "${wrong}24x20x36,lda=1200000 under the clock"
+try_cheat "leaves out alpha -1, which a lap of two has" 11 "${wrong}24x20x36,lda=1200000 under the clock"
+try_cheat "negates what it finds in C" 12 "${wrong}24x20x36,lda=1200000 under the clock"
+exit "$bad"
