@@ -57,7 +57,7 @@ gt_status gt_growth_init(void *out, size_t size, const struct gt_growth *g,
                          struct gt_err *err) {
     const uint32_t struct_size = (uint32_t)size;
     if (out == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "the %s is NULL", g->what);
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", g->what);
     const gt_status status = check_size(size, g, err);
     if (status != GEMMTUNE_OK)
         return status;
