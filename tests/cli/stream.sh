@@ -186,14 +186,14 @@ grep -q '^</svg>$' later.svg; verdict "is written" $?
 # The first element of C shows that the first tile is complete; thousands are left.
 "$GEMMTUNE" stream f32-nn-3000x3000x64 --device 0 --quiet --cut 48x48x64 --c big_c.npy >out 2>err &
 running=$!
-for _ in $(seq 600); do
+while kill -0 "$running" 2>/dev/null; do
     [ ! -s big_c.npy ] || [ "$(od -An -tx1 -j128 -N4 big_c.npy)" = ' 00 00 00 00' ] || break
     sleep 0.05
 done
 kill -INT "$running"
 wait "$running"
 code=$?
-[ "$code" -eq 1 ]; verdict "Ctrl-C: exit status" $?
+[ "$code" -eq 130 ]; verdict "Ctrl-C: exit status" $?
 [ "$(wc -l <err)" -eq 1 ] && grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete$' err
 verdict "Ctrl-C: how many tiles are complete" $?
 [ -e big_c.npy ]; verdict "Ctrl-C: what is complete stays" $?

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_report.c - sums up the lines of `gemmtune bench` as they arrive. */
 #include "tuner/cmd/bench.h"
+#include "tuner/cmd/session.h"
 #include "tuner/lab/ratio.h"
 
 #include <math.h>
@@ -264,8 +265,8 @@ static int verdict(const struct gt_bench_report *r) {
     if (r->wrong > 0)
         return gt_die(GT_EXIT_VERIFY, "%d of our results are wrong", r->wrong);
     if (r->done < r->sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu lines", r->done,
-                      r->sweep->count);
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE), "stopped after %zu of %zu lines",
+                      r->done, r->sweep->count);
     if (r->failed > 0)
         return gt_die(GT_EXIT_FAILURE, "%d of %zu lines failed", r->failed, r->done);
     return GT_EXIT_OK;

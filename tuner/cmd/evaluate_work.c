@@ -105,11 +105,11 @@ static int print(const struct gt_evaluate_work *w) {
 static int verdict(const struct gt_evaluate_work *w) {
     if (w->wrong > 0)
         return gt_die(GT_EXIT_VERIFY, "%d kernels computed wrong results", w->wrong);
-    if (w->failed > 0)
+    if (w->failed > 0 && !gt_session_stop)
         return gt_die(GT_EXIT_FAILURE, "%d kernels or problems could not be measured",
                       w->failed);
     if (w->done < w->count)
-        return gt_die(GT_EXIT_FAILURE, "%s after %zu of %zu problems",
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE), "%s after %zu of %zu problems",
                       gt_session_stop ? "stopped" : "the time was up", w->done, w->count);
     return GT_EXIT_OK;
 }

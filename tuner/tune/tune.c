@@ -116,7 +116,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     result->use = used_since(&before, t->pool);
     if (status != GEMMTUNE_OK && is_database_error(status))
         return gt_fail(err, status, "%s", why.line);
-    if (status != GEMMTUNE_OK)
+    if (status != GEMMTUNE_OK && !*t->stop) /* what is stopped has not failed */
         snprintf(result->error, sizeof result->error, "%s", why.line);
     return GEMMTUNE_OK;
 }

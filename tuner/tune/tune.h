@@ -70,7 +70,7 @@ struct gt_tuner {
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
     bool trials_only;         /* choose no winner */
-    volatile const int *stop; /* a signal sets it: finish the trial, save, end */
+    volatile const int *stop; /* a signal sets it: end, and store nothing more */
 };
 
 /* The finalists of a problem: the best of the search (at most GT_BEST_STEADY of them where
