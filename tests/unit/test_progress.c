@@ -91,6 +91,20 @@ static void test_left(void **state) {
                         "GFLOP/s (tile)  4 s left, 24 s of all");
 }
 
+/* The first problem has taken 20 s and has 4 s left, and four are to come. */
+static void test_left_at_first(void **state) {
+    (void)state;
+    struct gt_progress p = started(true, false, 5);
+    p.problem = 1;
+    p.started = gt_seconds() - 20;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    const int kept = capture(STDERR_FILENO, file);
+    gt_progress_show(&p, "f32-nn-8x8x8", 13, 0, 2.5, 0, NULL, 4);
+    release(STDERR_FILENO, kept, file, said, sizeof said);
+    assert_non_null(strstr(said, "  4 s left, 100 s of all"));
+}
+
 /* Several processes have one line, on a terminal alone, and not too often. */
 static void test_crowd(void **state) {
     (void)state;
@@ -140,9 +154,10 @@ static void test_relay(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),     cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_elsewhere), cmocka_unit_test(test_left),
-        cmocka_unit_test(test_crowd),     cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_quiet),         cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_elsewhere),     cmocka_unit_test(test_left),
+        cmocka_unit_test(test_left_at_first), cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_relay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,7 @@ struct gt_finals {
     /* They run in the worker of the search, on its data: another set-up would take too much
      * of the time. */
     bool hurried;
+    double expected_s; /* seconds that they will take */
 };
 
 /* The number of the best that take part in the finals. */

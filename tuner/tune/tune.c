@@ -29,10 +29,12 @@ static size_t planned_trials(const struct task *s) {
 }
 
 static void say_finals(const struct task *s) {
-    char text[GT_PROBLEM_NAME_MAX + 128];
+    char text[GT_PROBLEM_NAME_MAX + 128], left[32] = "";
     const struct gt_progress *p = &s->t->progress;
-    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turn",
-             p->problem, p->problems, s->item->name, s->result->trials);
+    if (s->finals.expected_s > 0)
+        snprintf(left, sizeof left, ", about %.0f s", s->finals.expected_s);
+    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trials, measuring the best in turn%s",
+             p->problem, p->problems, s->item->name, s->result->trials, left);
     gt_progress_step(&s->t->progress, text);
 }
 
