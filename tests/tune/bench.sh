@@ -224,9 +224,9 @@ correct|cublas"
 has "a crash of a rival: says how it ended" "$(lines note | head -n 1)" "cublas: crashed: *signal 6"
 is "a crash of a rival: it is back in the next line" \
     "$(lines note | sed -n 2p | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 1
-FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 5s
+FAKE_CUBLAS=hang@36 bench "$one" "$other" --json --timeout 15s
 is "a hang of a rival costs its place" "$(lines outcome note | sed 's/; .*//' | head -n 1)" \
-    "correct|cublas: timeout: not done after 5 s"
+    "correct|cublas: timeout: not done after 15 s"
 FAKE_CUBLAS=crash bench "$one" --against cublas
 is "the only one crashes: exit 0" "$code" 0
 has "the only one crashes: ours is printed" "$(cat "$TMPDIR/out")" "us *rival failed"
@@ -249,15 +249,15 @@ unset FAKE_CUBLAS
 # A failure without any rival is ours.
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: exit 5" "$code" 5
-FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 3s --against cublas
+FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 10s --against cublas
 is "ours hangs: its lines" "$(lines outcome | tr '\n' ' ')" "timeout timeout "
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: not timed" "$(lines outcome ours_ns baseline)" "wrong_result||"
 
 # A turn is as many samples as it is long: launch 20000 is beyond six rounds of one sample.
-FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 15s
 is "turns of a sample are over before" "$(lines outcome rounds)" "correct|6"
-FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s --turn 20ms
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 15s --turn 20ms
 is "turns of 20 ms are not" "$(lines outcome)" timeout
 bench "$one" --json --turn 20ms
 is "turns of 20 ms, undisturbed" "$(lines outcome rounds | sed 's/|.*|/|/')" "correct|6"

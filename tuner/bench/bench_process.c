@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "tuner/base/child.h"
+#include "tuner/base/cores.h"
 #include "tuner/work/pool.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@
 
 enum {
     OPEN_SECONDS = 120, /* for opening a context, and libraries of half a gigabyte */
-    LINE_SECONDS = 60   /* for data and references; launches have their own limit */
+    LINE_SECONDS =
+        60 /* for data and references on idle cores; launches have their own limit */
 };
 
 double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i) {
@@ -28,7 +30,10 @@ double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i) {
         return t->options->timeout_s;
     gt_job_init(&job, GT_JOB_FINAL, t->device, t->sweep->item[i].name);
     job.count = 2; /* sides */
-    return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(t->options);
+    const double crowding = gt_cores_crowding();
+    return LINE_SECONDS * crowding +
+           gt_pool_launch_seconds(&job) * (t->device->is_cpu ? crowding : 1) +
+           gt_bench_seconds(t->options);
 }
 
 static void prepare_child(pid_t parent) {
