@@ -338,7 +338,7 @@ check-long-all: all test-programs
 demo:
 	@tools/setup build device
 	@$(MAKE) --no-print-directory $(jobs) all
-	$(B)/gemmtune tune --device 0 --sizes configs/sweep.json --budget 50s --db $(B)/demo.db
+	$(B)/gemmtune tune --device 0 --sizes configs/demo.json --budget 30s --db $(B)/demo.db
 	$(B)/gemmtune run f32-nn-512x512x512 --device 0 --db $(B)/demo.db
 	@echo
 	@echo "These results: $(B)/gemmtune list --db $(B)/demo.db"

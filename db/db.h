@@ -161,6 +161,8 @@ struct gt_run_info {
 /* Stores or refreshes the device and opens a run on it. */
 gt_status gt_db_run_begin(int64_t *run_id, struct gt_db *db, const struct gt_device *device,
                           const struct gt_run_info *info, struct gt_err *err);
+/* Trials of the run that have no outcome become what they were before: there is none, or
+ * one that a machine went down in. Closing the handle does the same. */
 gt_status gt_db_run_end(struct gt_db *db, int64_t run_id, const char *how,
                         struct gt_err *err);
 /* The arguments ("" when they do not fit) and the seed that a run was given. */

@@ -31,6 +31,7 @@
 
 #include <locale.h>
 #include <sqlite3.h>
+#include <time.h>
 
 enum {
     GT_DB_APPLICATION = 0x474D544E, /* "GMTN", at byte 68 of the file */
@@ -75,12 +76,13 @@ struct gt_db {
     sqlite3 *conn;
     char *path; /* as the caller gave it */
     enum gt_db_mode mode;
-    bool made;         /* there was no file */
-    int64_t budget;    /* steps that one statement may take; 0: any number */
-    int64_t spent;     /* steps that the present statement has taken */
-    double busy_since; /* gt_seconds when the wait for other processes began */
-    int64_t bad;       /* rows skipped since the file was opened */
-    int64_t run_id;    /* the run that this handle began and has not ended, else 0 */
+    bool made;                 /* there was no file */
+    int64_t budget;            /* steps that one statement may take; 0: any number */
+    int64_t spent;             /* steps that the present statement has taken */
+    double busy_since;         /* gt_seconds when the wait for another process began */
+    struct timespec busy_file; /* when the file was written last, as seen in that wait */
+    int64_t bad;               /* rows skipped since the file was opened */
+    int64_t run_id; /* the run that this handle began and has not ended, else 0 */
     void (*closing)(struct gt_db *db); /* the write side's; NULL: none */
     struct gt_stored_trial found;      /* the row of the last gt_db_trial_find */
 };

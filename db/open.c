@@ -129,12 +129,24 @@ static const struct {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
+/* Whether the file was written since the last call. */
+static bool has_changed(struct gt_db *db) {
+    struct stat now;
+    if (stat(db->path, &now) != 0)
+        return false;
+    const bool changed = now.st_mtim.tv_sec != db->busy_file.tv_sec ||
+                         now.st_mtim.tv_nsec != db->busy_file.tv_nsec;
+    db->busy_file = now.st_mtim;
+    return changed;
+}
+
 /* SQLite's own handler sleeps up to 100 ms. It can miss, for seconds, every gap that a busy
- * writer leaves between two commits. */
+ * writer leaves between two commits. The wait ends when one process has held the file for
+ * so long. While others take turns, ours will come, however busy the machine is. */
 static int wait_for_others(void *user, int calls) {
     const struct timespec pause = {0, 1000000};
     struct gt_db *db = user;
-    if (calls == 0)
+    if (has_changed(db) || calls == 0)
         db->busy_since = gt_seconds();
     (void)nanosleep(&pause, NULL);
     return 1e3 * (gt_seconds() - db->busy_since) < GT_DB_BUSY_MS;

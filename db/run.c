@@ -22,11 +22,20 @@ static const char *or_empty(const char *text) {
     return text != NULL ? text : "";
 }
 
+/* Trials that have no outcome become what they were before: none. One that a machine went
+ * down in stays, since its attempts must be remembered. */
+static gt_status forget_unfinished(struct gt_db *db, int64_t run_id, struct gt_err *err) {
+    return gt_sql_run(
+        db, err, "DELETE FROM trial WHERE run = ? AND state = 'running' AND attempts = 1",
+        "i", run_id);
+}
+
 static gt_status end_run(struct gt_db *db, int64_t run_id, const char *how,
                          struct gt_err *err) {
-    return gt_sql_run(
+    const gt_status status = gt_sql_run(
         db, err, "UPDATE run SET ended_ms = ?, how = ? WHERE id = ? AND ended_ms IS NULL",
         "iti", gt_now_ms(), how, run_id);
+    return status == GEMMTUNE_OK ? forget_unfinished(db, run_id, err) : status;
 }
 
 /* A run ends when its handle is closed: the next run may claim the trials that it left

@@ -232,10 +232,11 @@ ended() {
     [ "$code" -eq "$2" ] && [ "$(wc -l <err)" -eq 1 ]; verdict "$1: exit status" $?
 }
 
-for name in INT TERM HUP; do
+for each in INT:130 TERM:143 HUP:129; do
+    name=${each%:*}
     start
     kill -"$name" "$running"
-    ended "SIG$name" 1
+    ended "SIG$name" "${each#*:}"
     grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete; big_c.npy is as it was$' err
     verdict "SIG$name: how many tiles were complete" $?
     gone; verdict "SIG$name: nothing is left" $?

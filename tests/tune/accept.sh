@@ -24,7 +24,7 @@ problems() {
 # shellcheck disable=SC2046 # one word a problem
 tune --db "$db" --seed 12 --budget "$budget" $(problems)
 is "a sweep of ragged problems ends well" $? 0
-# A trial that the end of the budget cut off stays "running", for the next run to claim.
+# A trial that the end of the budget cut off is not stored.
 is "no point is refused" "$(sql "$db" "
     SELECT s.problem, f.name, s.point, t.outcome, t.error FROM trial t
     JOIN subject s ON s.id = t.subject JOIN family f ON f.id = s.family

@@ -77,7 +77,7 @@ has "which is said" "$(cat "$TMPDIR/err")" "f32-tt-8x8x8: no run found a kernel"
 until grep -q "run 1 of 2" "$TMPDIR/err" || ! kill -0 $! 2>/dev/null; do sleep 0.02; done
 kill -s INT $!
 wait $!
-is "stopped: exit 1" $? 1
+is "stopped: exit 130, as a shell has it" $? 130
 has "which is said" "$(cat "$TMPDIR/err")" "stopped; agree keeps nothing"
 is "and nothing is counted" "$(of "count(*)")" 0
 agree "$problem" --runs 1

@@ -75,7 +75,7 @@ while ! grep -q opening "$TMPDIR/err" && kill -0 "$pid" 2>/dev/null; do
 done
 kill -TERM "$pid"
 wait "$pid"
-is "stopped in its first line: exit 1" $? 1
+is "stopped in its first line: exit 143, as a shell has it" $? 143
 is "and one sentence" "$(said | grep -v '^opening\|no database at\|the CPU BLAS of this machine')" \
     "gemmtune: stopped after 0 of 1 line"
 "$GEMMTUNE" bench f32-nn-64x64x64 --device 0 --overhead >"$TMPDIR/out" 2>"$TMPDIR/err" &
@@ -89,7 +89,7 @@ done
 kill -STOP "$(measurer)"
 kill -TERM "$pid"
 wait "$pid"
-is "stopped while it measures calls: exit 1" $? 1
+is "stopped while it measures calls: exit 143" $? 143
 is "and one sentence as well" "$(said | grep -v 'no database at')" \
     "gemmtune: stopped after 0 of 1 problem"
 GEMMTUNE_LIBCUDA="$fake/libcuda.so" FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_CUDA_SCRIPT="stall/cuInit" \
@@ -100,7 +100,7 @@ while [ -z "$(children_of "$pid")" ] && kill -0 "$pid" 2>/dev/null; do
 done
 kill -TERM "$pid"
 wait "$pid"
-is "stopped while a driver hangs that lists its devices: exit 1" $? 1
+is "stopped while a driver hangs that lists its devices: exit 143" $? 143
 is "and one sentence again" "$(said | grep -v 'no database at')" \
     "gemmtune: stopped while a device driver listed its devices"
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
@@ -260,15 +260,15 @@ unset FAKE_CUBLAS
 # A failure without any rival is ours.
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: exit 5" "$code" 5
-FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 3s --against cublas
+FAKE_CUDA_SCRIPT="hang/gemm@0" bench "$one" "$other" --json --timeout 10s --against cublas
 is "ours hangs: its lines" "$(lines outcome | tr '\n' ' ')" "timeout timeout "
 FAKE_CUDA_SCRIPT="corrupt/gemm@0" bench "$one" --json
 is "ours wrong: not timed" "$(lines outcome ours_ns baseline)" "wrong_result||"
 
 # A turn is as many samples as it is long: launch 20000 is beyond six rounds of one sample.
-FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 15s
 is "turns of a sample are over before" "$(lines outcome rounds)" "correct|6"
-FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 5s --turn 20ms
+FAKE_CUDA_SCRIPT="hang@20000" bench "$one" --aa --json --timeout 15s --turn 20ms
 is "turns of 20 ms are not" "$(lines outcome)" timeout
 bench "$one" --json --turn 20ms
 is "turns of 20 ms, undisturbed" "$(lines outcome rounds | sed 's/|.*|/|/')" "correct|6"

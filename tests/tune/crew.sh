@@ -81,15 +81,14 @@ begin() {
     tuner=$!
 }
 
-# until_running N: waits until so many trials run that hang
+# until_running N: waits until so many trials run that hang, or the crew has ended
 until_running() {
-    for _ in $(seq 600); do
+    while true; do
         [ "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM trial t JOIN subject s ON s.id = t.subject
             WHERE t.state = 'running' AND s.point = 'BAD=1'" 2>/dev/null)" != "$1" ] || return 0
         kill -0 $tuner 2>/dev/null || return 1
         sleep 0.1
     done
-    return 1
 }
 
 # cores PID...: those of each, a line each
@@ -97,19 +96,6 @@ cores() {
     for pid; do
         sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$pid/status"
     done
-}
-
-# gone PID...: whether they end within ten seconds
-gone() {
-    for _ in $(seq 100); do
-        alive=
-        for pid; do
-            case $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) in '' | Z*) ;; *) alive=yes ;; esac
-        done
-        [ -n "$alive" ] || return 0
-        sleep 0.1
-    done
-    return 1
 }
 
 begin f32-nn-8x8x8 f32-nn-16x16x16
@@ -161,7 +147,7 @@ device 1: $killed
 two processes ended while tuning it"
 has "and in the table" "$(cat "$TMPDIR/out")" "two processes ended while tuning it"
 
-slow="--templates $families --family hang --timeout $(patience 2)"
+slow="--templates $families --family hang --timeout 10s"
 begin f32-nn-16x16x16 f32-nn-8x8x8 f32-nn-4x4x4
 while kill -0 $tuner && [ "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM run" 2>/dev/null)" != 2 ]; do
     sleep 0.1
@@ -185,7 +171,8 @@ kill -STOP "$idle"
 while kill -0 $tuner && [ "$(sql "$TMPDIR/slow.db" "SELECT count(*) FROM tuning" 2>/dev/null)" != 3 ]; do
     sleep 0.1
 done
-sleep 1 # the other member has ended then
+# shellcheck disable=SC2046 # a list
+gone $(children_of $tuner | grep -vx "$idle") # the other member
 kill -INT $tuner
 wait $tuner
 is "stopped while a member hangs: exit 75" $? 75

@@ -187,7 +187,7 @@ faulty "does not load" "cuModuleGetFunction:14=500"
 is "does not load: one trial" "$(outcomes)" "compile $good "
 faulty "wrong once" "corrupt/gemm@9"
 is "wrong once: one trial" "$(outcomes)" "wrong_result $good "
-faulty "hang" "hang/gemm@5" --timeout "$(patience 2)"
+faulty "hang" "hang/gemm@5" --timeout 10s
 is "hang: one trial timed out, the next is correct" "$(outcomes)" "timeout $good "
 export FAKE_NVRTC_FAIL="#define GT_TAG 4" GEMMTUNE_CACHE_DIR="" # no image of the runs before
 faulty "does not compile" ""

@@ -51,6 +51,30 @@ children_of() {
     cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s/^\([0-9]*\) .*) [A-Za-z] $1 .*/\1/p"
 }
 
+# gone PID...: whether all of them end. Only a failure takes the minute, on a busy machine too.
+gone() {
+    for _ in $(seq 600); do
+        alive=no
+        for pid; do
+            case $(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null) in
+            '' | Z*) ;; # dead, if its parent has not seen that yet
+            *) alive=yes ;;
+            esac
+        done
+        [ $alive = yes ] || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# until_sql DB QUERY: waits until the query's answer is not empty, or the process that was
+# started last has ended
+until_sql() {
+    while [ -z "$(sql "$1" "$2" 2>/dev/null)" ] && kill -0 $! 2>/dev/null; do
+        sleep 0.1
+    done
+}
+
 # tune ARGUMENT...: quietly, on the first device. What it says goes to $TMPDIR/said.
 tune() {
     "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1

@@ -90,10 +90,7 @@ cp "$families/hang/hang.cl" "$TMPDIR/own/hang/"
 "$GEMMTUNE" tune --device 0 --db "$db" --templates "$TMPDIR/own" --family hang --timeout 60s \
     f32-nn-8x8x8 >/dev/null 2>&1 &
 other=$!
-for _ in $(seq 300); do
-    [ "$(sql "$db" "SELECT count(*) FROM trial" 2>/dev/null)" != 1 ] || break
-    sleep 0.1
-done
+until_sql "$db" "SELECT 1 FROM trial"
 tune --db "$db" --templates "$TMPDIR/own" --family hang f32-nn-8x8x8
 is "every point is another process's: exit 1" $? 1
 has "which is said" "$(cat "$TMPDIR/said")" \

@@ -22,10 +22,7 @@ mkdir -p "$TMPDIR/bin"
 printf '%s\n' '#!/bin/sh' 'echo "scontrol $*"' >"$TMPDIR/bin/scontrol"
 chmod +x "$TMPDIR/bin/scontrol"
 task --templates "$families" --family hang --timeout 60s --effort full --sizes "$TMPDIR/three.json"
-for _ in $(seq 300); do
-    [ -z "$(sql "$OUT/shard-2.db" "SELECT 1 FROM trial WHERE state = 'running'" 2>/dev/null)" ] || break
-    sleep 0.1
-done
+until_sql "$OUT/shard-2.db" "SELECT 1 FROM trial WHERE state = 'running'"
 kill -USR1 $task
 wait $task
 is "SIGUSR1: the task saves and ends with 75" $? 75
@@ -102,9 +99,9 @@ daemons="$daemons $!"
 trap end_slurm EXIT
 trap 'exit 1' INT TERM
 
-# until COMMAND...: waits for it to succeed, 60 s at most
+# until COMMAND...: waits for it to succeed, five minutes at most, which only a failure takes
 until_true() {
-    for _ in $(seq 120); do
+    for _ in $(seq 600); do
         ! "$@" >/dev/null 2>&1 || return 0
         sleep 0.5
     done

@@ -56,10 +56,25 @@ static void test_held_by_the_living(void **state) {
     gt_db_close(two);
 }
 
-static void forget_owner(const char *what) {
+/* Begins trial i in a run that neither ends it nor itself, whatever becomes of the handle:
+ * the database goes back to what it was before. The run seems to live on in this process.
+ */
+static int64_t begin_and_vanish(int i) {
+    size_t size;
+    int64_t id = 0;
+    const char *path = in_folder("a.db");
+    struct gt_db *db = db_open(path, GT_DB_WRITE);
+    assert_true(begin(db, run_begin(db, &device), i, &id));
+    unsigned char *begun = file_read(path, &size);
+    gt_db_close(db);
+    file_write(path, begun, size);
+    free(begun);
+    return id;
+}
+
+static void change_owners(const char *what) {
     char sql[256];
-    (void)snprintf(sql, sizeof sql, "UPDATE run SET ended_ms = NULL; UPDATE run SET %s",
-                   what);
+    (void)snprintf(sql, sizeof sql, "UPDATE run SET %s", what);
     tamper(in_folder("a.db"), sql);
 }
 
@@ -69,17 +84,14 @@ static void test_left_by_the_dead(void **state) {
                                          "pid = 999999999"};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        int64_t id = 0, again = 0;
+        int64_t again = 0;
         struct gt_trial_row row = a_result(i);
+        const int64_t id = begin_and_vanish(i);
         struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
-        assert_true(begin(db, run_begin(db, &device), i, &id));
-        gt_db_close(db);
-        forget_owner("pid = pid");
-        db = db_open(in_folder("a.db"), GT_DB_WRITE);
         const int64_t run = run_begin(db, &device);
         assert_false(begin(db, run, i, &again)); /* as if it lived */
         gt_db_close(db);
-        forget_owner(deaths[i]);
+        change_owners(deaths[i]);
         db = db_open(in_folder("a.db"), GT_DB_WRITE);
         assert_true(begin(db, run_begin(db, &device), i, &again));
         assert_int_equal(again, id);
@@ -106,11 +118,8 @@ static void test_two_strikes(void **state) {
     struct gt_trial_row row;
     (void)state;
     for (int strike = 0; strike < 2; strike++) {
-        struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
-        assert_true(begin(db, run_begin(db, &device), 1, &id));
-        assert_false(find(db, 1, &row));
-        gt_db_close(db);
-        forget_owner("boot = 'another'");
+        (void)begin_and_vanish(1);
+        change_owners("boot = 'another'");
     }
     struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
     const int64_t run = run_begin(db, &device);
@@ -119,6 +128,49 @@ static void test_two_strikes(void **state) {
     assert_true(find(db, 1, &row));
     OK(gt_db_trials(db, NULL, NULL, check_quarantined, &count, &err));
     assert_int_equal(count, 1);
+    gt_db_close(db);
+}
+
+static gt_status count_states(void *user, const struct gt_trial_row *row,
+                              struct gt_err *unused) {
+    (void)unused;
+    ((int *)user)[row->state]++;
+    return GEMMTUNE_OK;
+}
+
+/* Begins trial 1 in a run that ends without its outcome, at its own end or at that of the
+ * handle, and asserts how many trials are stored then. */
+static void end_without_outcome(bool at_its_end, int running, int done) {
+    int states[3] = {0};
+    int64_t id = 0;
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    const int64_t run = run_begin(db, &device);
+    assert_true(begin(db, run, 1, &id));
+    try_one(db, run, key, 2 + at_its_end); /* what has an outcome stays */
+    if (at_its_end)
+        OK(gt_db_run_end(db, run, "stopped", &err));
+    gt_db_close(db);
+    db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    OK(gt_db_trials(db, NULL, NULL, count_states, states, &err));
+    gt_db_close(db);
+    assert_int_equal(states[GT_TRIAL_RUNNING], running);
+    assert_int_equal(states[GT_TRIAL_DONE], done);
+}
+
+/* A run that ends in good order leaves no trial open, and forgets no strike. */
+static void test_ended_without_an_outcome(void **state) {
+    int64_t id = 0;
+    (void)state;
+    end_without_outcome(false, 0, 1);
+    end_without_outcome(true, 0, 2);
+    (void)begin_and_vanish(1);
+    change_owners("boot = 'another'");
+    tamper(in_folder("a.db"), "DELETE FROM trial WHERE state = 'done'");
+    end_without_outcome(true, 1, 1);
+    (void)begin_and_vanish(1);
+    change_owners("boot = 'another'");
+    struct gt_db *db = db_open(in_folder("a.db"), GT_DB_WRITE);
+    assert_false(begin(db, run_begin(db, &device), 1, &id));
     gt_db_close(db);
 }
 
@@ -378,6 +430,7 @@ int main(void) {
         TEST(test_held_by_the_living),
         TEST(test_left_by_the_dead),
         TEST(test_two_strikes),
+        TEST(test_ended_without_an_outcome),
         TEST(test_side_by_side),
         TEST(test_kill),
         TEST(test_full),

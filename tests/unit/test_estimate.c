@@ -42,6 +42,8 @@ static void test_effort(void **state) {
     const double beside_s = one(0, SIZE_MAX, 1) - search_s;
     assert_true(beside_s > 0);
     assert_near(one(0, SIZE_MAX, 2), search_s + 2 * beside_s);
+    /* until the required trials alone take longer */
+    assert_true(one(0, SIZE_MAX, 10) > 2 * search_s + 10 * beside_s);
     assert_true(one(0, 1, 1) < one(0, 2, 1));
     assert_true(one(0, 2, 1) < one(0, 1000, 1));
     assert_near(one(0, 1000, 1), one(0, SIZE_MAX, 1));

@@ -8,6 +8,7 @@
 #include "tuner/base/cores.h"
 #include "tuner/work/pool.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +25,12 @@
 
 /* ---- a worker ---- */
 
+/* For a launch. A worker must come to its answer in this time, on a busy machine too. */
+static const double limit_s = 2;
+static const double short_limit_s = 0.5; /* where no answer need come in time */
+
 static struct gt_job job; /* the worker's, or the one that a test sends */
+static bool on_cpu;       /* whether the device of the next jobs is */
 
 static bool asked(const char *what) {
     for (int i = 0; i < job.count; i++)
@@ -86,6 +93,30 @@ static void open_ahead(void) {
         abort();
 }
 
+/* As a compiler in the worker may: LLVM handles the signals that end programs. */
+static void signal_itself(void) {
+    const int signals[] = {SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        (void)signal(signals[i], _exit);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        (void)raise(signals[i]);
+}
+
+static double worked_s(void) {
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* Works for a tenth of the time of three limits, as beside nine others on one core. */
+static void toil(void) {
+    const double began = gt_seconds();
+    while (gt_seconds() - began < 3 * short_limit_s) {
+        const double worked = worked_s();
+        while (worked_s() - worked < 0.005)
+            ;
+        nap(45);
+    }
+}
+
 static void serve(int in, int out) {
     struct gt_report report;
     const size_t half = sizeof report / 2;
@@ -114,6 +145,10 @@ static void serve(int in, int out) {
             report.result[0].spill_bytes = opened;
         if (asked("fails"))
             report.stage = GT_STAGE_FAILED;
+        if (asked("is_signalled"))
+            signal_itself();
+        if (asked("toils"))
+            toil();
         if (asked("dies"))
             abort();
         if (asked("killed") || (asked("killed_once") && first_time()))
@@ -134,6 +169,7 @@ static void serve(int in, int out) {
 /* ---- the pool ---- */
 
 static struct gt_pool *pool;
+static volatile int stop; /* the user's wish */
 
 /* What getloadavg says; 0: the truth. */
 static double load_of_machine;
@@ -149,9 +185,17 @@ int getloadavg(double *load, int count) {
 }
 
 static int set_up(void **state) {
-    const struct gt_pool_setup setup = {.timeout_s = 0.5 * gt_cores_crowding()};
+    const struct gt_pool_setup setup = {.timeout_s = limit_s, .stop = &stop};
     struct gt_err err;
-    alarm(30); /* a test fails when the parent hangs */
+    stop = on_cpu = false;
+    alarm(300); /* a test fails when the parent hangs */
+    return gt_pool_create(&pool, &setup, &err);
+}
+
+static int set_up_short(void **state) {
+    const struct gt_pool_setup setup = {.timeout_s = short_limit_s};
+    struct gt_err err;
+    alarm(300);
     return gt_pool_create(&pool, &setup, &err);
 }
 
@@ -164,7 +208,7 @@ static int tear_down(void **state) {
 /* Candidates of these families as one job, one that the pool accepts. */
 static void make_job(enum gt_job_kind kind, const char *const *families) {
     static int64_t id;
-    gt_job_init(&job, kind, &(struct gt_device){.ordinal = 0}, "f32-nn-8x8x8");
+    gt_job_init(&job, kind, &(struct gt_device){.is_cpu = on_cpu}, "f32-nn-8x8x8");
     job.id = ++id;
     for (; families[job.count]; job.count++)
         snprintf(job.candidate[job.count].family, GT_NAME_MAX, "%s", families[job.count]);
@@ -190,6 +234,25 @@ static void test_inside_a_frame(void **state) {
     assert_int_equal(outcome_of("dies"), GT_CRASHED);
     assert_int_equal(outcome_of("lies"), GT_CRASHED);
     assert_int_equal(outcome_of("dawdles"), GT_CORRECT);
+}
+
+static void test_signals_to_a_group(void **state) {
+    assert_int_equal(outcome_of("is_signalled"), GT_CORRECT);
+}
+
+/* Work of cores is not late when other programs keep the worker from it. */
+static void test_kept_from_its_work(void **state) {
+    assert_int_equal(outcome_of("toils"), GT_TIMEOUT);
+    on_cpu = true;
+    assert_int_equal(outcome_of("toils"), GT_CORRECT);
+    assert_int_equal(outcome_of("stops_inside"), GT_TIMEOUT);
+}
+
+/* Waits until a worker is dead: this one, or any for P_ALL. It stays for the pool to see.
+ */
+static void await_death(idtype_t which, pid_t who) {
+    siginfo_t info;
+    assert_int_equal(waitid(which, (id_t)who, &info, WEXITED | WNOWAIT), 0);
 }
 
 /* An idle worker that was killed is replaced in silence. */
@@ -220,19 +283,19 @@ static void test_killed_while_idle(void **state) {
     assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
     const pid_t first = report.result[0].registers;
     assert_int_equal(kill(first, SIGKILL), 0);
-    nap(100);
+    await_death(P_PID, first);
     make_job(GT_JOB_TRIAL, good);
     assert_int_equal(gt_pool_run(&report, pool, &job, &err), GEMMTUNE_OK);
     assert_int_equal(report.result[0].outcome, GT_CORRECT);
     assert_int_not_equal(report.result[0].registers, first);
 }
 
-/* The next event within five seconds. */
+/* The next event within a minute. */
 static struct gt_event wait_event(void) {
     static struct gt_event event;
     struct gt_err err = {""};
     bool got = false;
-    for (int i = 0; !got && i < 50; i++)
+    for (int i = 0; !got && i < 600; i++)
         assert_int_equal(gt_pool_wait(&got, &event, pool, 0.1, &err), GEMMTUNE_OK);
     assert_true(got);
     return event;
@@ -264,6 +327,28 @@ static void test_one_waits(void **state) {
         assert_int_equal(event.report.id, second);
         assert_int_equal(event.report.result[0].outcome, GT_CORRECT);
         assert_true(gt_pool_idle(pool));
+    }
+}
+
+/* No event comes after the wish to stop, whether its report had come by then or not. */
+static void test_stop(void **state) {
+    static struct gt_event event;
+    struct gt_err err = {""};
+    static const char *const under_way[] = {"good", "stops_inside"};
+    for (int i = 0; i < 2; i++) {
+        bool got = false;
+        stop = 0;
+        (void)send_trial(under_way[i]);
+        (void)send_trial("good");
+        nap(100);
+        stop = SIGINT;
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(gt_pool_wait(&got, &event, pool, 0.1, &err), GEMMTUNE_OK);
+            assert_false(got);
+        }
+        assert_true(gt_pool_idle(pool) && gt_pool_can_run(pool));
+        assert_true(gt_pool_was_ended(pool));
+        gt_pool_end_at(pool, HUGE_VAL);
     }
 }
 
@@ -325,7 +410,7 @@ static void test_what_workers_print(void **state) {
 static void test_a_core_of_its_own(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
-    const struct gt_pool_setup setup = {.timeout_s = 5, .own_core = true};
+    const struct gt_pool_setup setup = {.timeout_s = 60, .own_core = true};
     struct gt_core_set before, own, rest, now;
     struct gt_err err = {""};
     gt_cores_allowed(&before);
@@ -401,11 +486,12 @@ static void test_it_replaces_what_died(void **state) {
 static void test_standby_dies(void **state) {
     pid_t who;
     stand_by("dies");
-    nap(100);
+    await_death(P_ALL, 0);
     assert_int_equal(opened_by(&who, true), 0);
     stand_by("dies");
+    await_death(P_ALL, 0);
     assert_int_equal(kill(who, SIGKILL), 0);
-    nap(100);
+    await_death(P_PID, who);
     assert_int_equal(opened_by(&who, false), 0);
     stand_by("good");
     gt_pool_end_standby(pool);
@@ -451,7 +537,7 @@ static void test_a_job_is_handed_again_once(void **state) {
 static void test_cores_of_the_next(void **state) {
     static struct gt_report report;
     const char *const counts[] = {"counts", NULL};
-    const struct gt_pool_setup setup = {.timeout_s = 5, .own_core = true};
+    const struct gt_pool_setup setup = {.timeout_s = 60, .own_core = true};
     struct gt_core_set before, own, rest, now;
     struct gt_err err = {""};
     const int told = begin_telling();
@@ -520,6 +606,9 @@ int main(int argc, char **argv) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_inside_a_frame, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stated_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_signals_to_a_group, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept_from_its_work, set_up_short, tear_down),
+        cmocka_unit_test_setup_teardown(test_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_while_idle, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_waits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_none_waits_for_what_failed, set_up, tear_down),

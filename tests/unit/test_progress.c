@@ -167,6 +167,20 @@ static void test_width(void **state) {
     (void)close(master);
 }
 
+/* The first problem has taken 20 s and has 4 s left, and four are to come. */
+static void test_left_at_first(void **state) {
+    (void)state;
+    struct gt_progress p = started(true, false, 5);
+    p.problem = 1;
+    p.started = gt_seconds() - 20;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    const int kept = capture(STDERR_FILENO, file);
+    gt_progress_show(&p, "f32-nn-8x8x8", 13, 0, 2.5, 0, NULL, 4);
+    release(STDERR_FILENO, kept, file, said, sizeof said);
+    assert_non_null(strstr(said, "  4 s left, 100 s of all"));
+}
+
 /* Several processes have one line, on a terminal alone, and not too often. */
 static void test_crowd(void **state) {
     (void)state;
@@ -262,6 +276,7 @@ int main(void) {
         cmocka_unit_test_teardown(test_terminal, erase),
         cmocka_unit_test_teardown(test_elsewhere, erase),
         cmocka_unit_test_teardown(test_left, erase),
+        cmocka_unit_test_teardown(test_left_at_first, erase),
         cmocka_unit_test_teardown(test_crowd, erase),
         cmocka_unit_test_teardown(test_relay, erase),
         cmocka_unit_test_teardown(test_width, erase),

@@ -38,10 +38,45 @@ static void test_unknown_names(void **state) {
                      GT_EXIT_USAGE);
 }
 
+/* What the exit code is when a signal came, and how main ends then. */
+static void test_exit_codes(void **state) {
+    (void)state;
+    gt_session_stop = 0;
+    gt_session_obey();
+    assert_int_equal(gt_session_exit(GT_EXIT_DEVICE), GT_EXIT_DEVICE);
+    gt_session_stop = SIGTERM;
+    assert_int_equal(gt_session_exit(GT_EXIT_DEVICE), GT_EXIT_STOPPED);
+    gt_session_stop = 0;
+    for (int resumes = 0; resumes < 2; resumes++) {
+        gt_session_catch(resumes);
+        assert_int_equal(gt_session_exit(GT_EXIT_OK), GT_EXIT_OK);
+        (void)raise(SIGTERM);
+        (void)raise(SIGINT); /* the first one counts */
+        assert_int_equal(gt_session_exit(GT_EXIT_FAILURE),
+                         resumes ? GT_EXIT_STOPPED : 128 + SIGTERM);
+        gt_session_stop = 0;
+    }
+}
+
+/* nohup(1) keeps the end of a terminal from a command. */
+static void test_hangup(void **state) {
+    (void)state;
+    (void)signal(SIGHUP, SIG_IGN);
+    gt_session_catch(true);
+    (void)raise(SIGHUP);
+    assert_int_equal(gt_session_stop, 0);
+    (void)signal(SIGHUP, SIG_DFL);
+    gt_session_catch(true);
+    (void)raise(SIGHUP);
+    assert_int_equal(gt_session_stop, SIGHUP);
+    gt_session_stop = 0;
+    (void)signal(SIGHUP, SIG_DFL);
+}
+
 /* In a child: writes a byte when the signal came twice and only stops it. It sends the
  * signal again when that second is over. */
 static void receive(int number, int out) {
-    gt_session_catch();
+    gt_session_catch(true);
     (void)raise(number);
     (void)raise(number); /* as timeout(1) does */
     if (!gt_session_stop || write(out, "s", 1) != 1)
@@ -52,7 +87,7 @@ static void receive(int number, int out) {
 }
 
 static void test_signal_again(void **state) {
-    const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP};
     enum { COUNT = sizeof signals / sizeof *signals };
     pid_t child[COUNT];
     int in[COUNT][2];
@@ -78,9 +113,10 @@ static void test_signal_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_unknown_names),
-        cmocka_unit_test(test_signal_again),
+        cmocka_unit_test(test_choice),       cmocka_unit_test(test_unknown_names),
+        cmocka_unit_test(test_signal_again), cmocka_unit_test(test_hangup),
+        cmocka_unit_test(test_exit_codes), /* its signals have come once, so it is the last
+                                            */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

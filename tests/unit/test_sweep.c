@@ -297,6 +297,9 @@ static void test_shipped(void **state) {
     assert_int_equal(layouts, 15);
     assert_true(flops < 2e9);
     gt_sweep_clear(&s);
+    assert_int_equal(gt_sweep_load(&s, "configs/demo.json", &err), GEMMTUNE_OK);
+    assert_int_equal(s.count, 7); /* as README says */
+    gt_sweep_clear(&s);
     assert_int_equal(gt_sweep_load(&s, "configs/seeds.json", &err), GEMMTUNE_OK);
     assert_int_equal(s.count, 18);
     assert_string_equal(s.item[0].name, "f32-nn-4096x4096x4096");

@@ -38,10 +38,11 @@ static void note_problem(struct gt_progress *p, double now) {
 }
 
 /* The estimate takes the problems to come to be as long as those before, set-up and finals
- * included. */
+ * included, or as the first one. */
 static double sweep_left(const struct gt_progress *p, double left_s) {
     const size_t before = p->problem > 0 ? p->problem - 1 : 0;
-    const double one = before > 0 ? (p->seen_at - p->started) / (double)before : 0;
+    const double one = before > 0 ? (p->seen_at - p->started) / (double)before
+                                  : gt_seconds() - p->started + left_s;
     return left_s + one * (double)(p->problems - p->problem);
 }
 

@@ -36,8 +36,8 @@ struct gt_progress {
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);
 /* `planned` is 0 when the number of trials is unknown. `left_s` is for this problem,
- * negative when unknown. The time left of the sweep is estimated from the problems before.
- */
+ * negative when unknown. The time left of the sweep is estimated from the problems before,
+ * or from the first one. */
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s);

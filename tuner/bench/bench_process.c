@@ -4,6 +4,8 @@
 #include "tuner/bench/bench_process.h"
 
 #include "core/clock.h"
+#include "tuner/base/child.h"
+#include "tuner/base/cores.h"
 #include "tuner/work/pool.h"
 
 #include <errno.h>
@@ -19,7 +21,8 @@
 
 enum {
     OPEN_SECONDS = 120, /* for opening a context, and libraries of half a gigabyte */
-    LINE_SECONDS = 60   /* for data and references; launches have their own limit */
+    LINE_SECONDS =
+        60 /* for data and references on idle cores; launches have their own limit */
 };
 
 double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i) {
@@ -28,7 +31,10 @@ double gt_bench_line_seconds(const struct gt_bench_task *t, size_t i) {
         return t->options->timeout_s;
     gt_job_init(&job, GT_JOB_FINAL, t->device, t->sweep->item[i].name);
     job.count = 2; /* sides */
-    return LINE_SECONDS + gt_pool_launch_seconds(&job) + gt_bench_seconds(t->options);
+    const double crowding = gt_cores_crowding();
+    return LINE_SECONDS * crowding +
+           gt_pool_launch_seconds(&job) * (t->device->is_cpu ? crowding : 1) +
+           gt_bench_seconds(t->options);
 }
 
 double gt_bench_rival_seconds(const struct gt_bench_task *t, size_t i) {
@@ -40,12 +46,10 @@ double gt_bench_rival_seconds(const struct gt_bench_task *t, size_t i) {
     return fmax(budget, least) + gt_pool_launch_seconds(&job) + t->options->turn_s;
 }
 
-static void prepare_child(void) {
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+static void prepare_child(pid_t parent) {
+    gt_child_begin(parent, SIGKILL);
     /* `ps` tells it from the child that lists devices */
     (void)prctl(PR_SET_NAME, "gemmtune-bench");
-    /* the parent decides when the child ends */
-    (void)signal(SIGINT, SIG_IGN);
     /* drivers print to stdout, which is for data */
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
 }
@@ -58,9 +62,10 @@ gt_status gt_bench_process_start(struct gt_bench_process *out, gt_bench_job *job
     for (int i = 0; i < 2; i++) /* a compiler that a driver starts must not keep it open */
         (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     (void)fflush(NULL); /* otherwise the child would write our buffered output too */
+    const pid_t self = getpid();
     out->pid = fork();
     if (out->pid == 0) {
-        prepare_child();
+        prepare_child(self);
         (void)close(ends[0]);
         job(t, ends[1]);
         _exit(0); /* exit handlers of drivers and libraries may hang */

@@ -253,7 +253,7 @@ static int do_all(struct work *w) {
     struct gt_err err = {""};
     gt_status status =
         gt_table_create(&w->table, w->v->each ? &gt_agree_run_form : &gt_agree_form, &err);
-    gt_session_catch();
+    gt_session_catch(false);
     for (size_t i = 0; status == GEMMTUNE_OK && i < w->sweep->count; i++) {
         w->t->progress.problem = i + 1;
         status = do_problem(w, &w->sweep->item[i], &err);
@@ -261,7 +261,8 @@ static int do_all(struct work *w) {
     if (w->table != NULL) /* print the problems before the failed one, too */
         gt_common_print(w->table, &w->v->format);
     gt_table_destroy(w->table);
-    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : GT_EXIT_OK;
+    return status == GEMMTUNE_OK ? GT_EXIT_OK
+                                 : gt_session_exit(gt_common_fail(status, &err));
 }
 
 static int work(struct gt_tuner *t, struct gt_session *session, void *user) {

@@ -95,8 +95,9 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
         return gt_common_fail(status, &err);
     /* there is nothing to sum up: a rival is missing, as was said before */
     if (r.done == 0)
-        return is_stopped() ? gt_die(GT_EXIT_FAILURE, "stopped after 0 of %zu line%s",
-                                     sweep->count, gt_text_plural((int64_t)sweep->count))
+        return is_stopped() ? gt_die(gt_session_exit(GT_EXIT_FAILURE),
+                                     "stopped after 0 of %zu line%s", sweep->count,
+                                     gt_text_plural((int64_t)sweep->count))
                             : GT_EXIT_FAILURE;
     const int code = gt_bench_end(&r);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
@@ -185,8 +186,9 @@ static int call_cost(const struct gt_device *d, const struct gt_bench_options *o
     gt_common_print(t, &v->format);
     gt_table_destroy(t);
     if (is_stopped() && done < sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problem%s", done,
-                      sweep->count, gt_text_plural((int64_t)sweep->count));
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE),
+                      "stopped after %zu of %zu problem%s", done, sweep->count,
+                      gt_text_plural((int64_t)sweep->count));
     return last != GEMMTUNE_OK ? gt_common_fail(last, &err) : GT_EXIT_OK;
 }
 
@@ -249,11 +251,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = set_options(&o, &v);
     if (code < 0)
         code = load_problems(&sweep, &v, argc, argv, first);
-    gt_session_catch(); /* looking at the devices takes its time too */
+    gt_session_catch(false); /* looking at the devices takes its time too */
     if (code < 0)
         code = look_at_database(&v);
     if (code < 0 && gt_probe_pick(&device, v.device, true, &err) != GEMMTUNE_OK)
-        code = gt_die(is_stopped() ? GT_EXIT_FAILURE : GT_EXIT_DEVICE, "%s", err.line);
+        code = gt_die(gt_session_exit(GT_EXIT_DEVICE), "%s", err.line);
     if (code < 0)
         code = v.error      ? gt_bench_errors(&device, &o, &sweep, &v.format, v.quiet)
                : v.overhead ? call_cost(&device, &o, &sweep, &v)

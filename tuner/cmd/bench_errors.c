@@ -103,7 +103,8 @@ int gt_bench_errors(const struct gt_device *d, const struct gt_bench_options *o,
     gt_common_print(t, format);
     gt_table_destroy(t);
     if (is_stopped() && done < sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu problem%s", done,
-                      sweep->count, gt_text_plural((int64_t)sweep->count));
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE),
+                      "stopped after %zu of %zu problem%s", done, sweep->count,
+                      gt_text_plural((int64_t)sweep->count));
     return code;
 }

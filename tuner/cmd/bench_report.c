@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_report.c - sums up the lines of `gemmtune bench` as they arrive. */
 #include "tuner/cmd/bench.h"
+#include "tuner/cmd/session.h"
 #include "tuner/lab/ratio.h"
 #include "tuner/base/talk.h"
 
@@ -275,8 +276,8 @@ static int verdict(const struct gt_bench_report *r) {
         return gt_die(GT_EXIT_VERIFY, "%d of our results %s wrong", r->wrong,
                       r->wrong == 1 ? "is" : "are");
     if (r->done < r->sweep->count)
-        return gt_die(GT_EXIT_FAILURE, "stopped after %zu of %zu line%s", r->done,
-                      r->sweep->count, gt_text_plural((int64_t)r->sweep->count));
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE), "stopped after %zu of %zu line%s",
+                      r->done, r->sweep->count, gt_text_plural((int64_t)r->sweep->count));
     if (r->failed > 0)
         return gt_die(GT_EXIT_FAILURE, "%d of %zu line%s failed", r->failed, r->done,
                       gt_text_plural((int64_t)r->done));

@@ -181,7 +181,6 @@ static int gather(struct fresh *f) {
 static int do_all(struct fresh *f) {
     const int64_t start_ms = gt_now_ms();
     int code = -1;
-    gt_session_catch();
     for (size_t i = 0; code < 0 && i < f->w->sweep.count && !gt_session_stop &&
                        gt_evaluate_has_time(f->w, start_ms);
          i++)
@@ -219,6 +218,7 @@ int gt_evaluate_fresh(struct gt_evaluate_work *w) {
     if (code < 0) {
         f->w = w;
         f->tuner = t;
+        gt_session_catch(w->v.keep != NULL); /* else its trials are gone */
         code = gt_session_tune(t, &setup, problems, w->v.quiet, with_session, f);
         free(f->winner);
     }

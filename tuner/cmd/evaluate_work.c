@@ -106,11 +106,11 @@ static int verdict(const struct gt_evaluate_work *w) {
     if (w->wrong > 0)
         return gt_die(GT_EXIT_VERIFY, "%d kernel%s computed wrong results", w->wrong,
                       gt_text_plural(w->wrong));
-    if (w->failed > 0)
+    if (w->failed > 0 && !gt_session_stop)
         return gt_die(GT_EXIT_FAILURE, "kernels or problems that could not be measured: %d",
                       w->failed);
     if (w->done < w->count)
-        return gt_die(GT_EXIT_FAILURE, "%s after %zu of %zu problem%s",
+        return gt_die(gt_session_exit(GT_EXIT_FAILURE), "%s after %zu of %zu problem%s",
                       gt_session_stop ? "stopped" : "the time was up", w->done, w->count,
                       gt_text_plural((int64_t)w->count));
     return GT_EXIT_OK;

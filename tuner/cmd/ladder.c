@@ -201,7 +201,8 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
         /* Other failures concern only this problem; a failure of the database concerns all.
          */
         if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
-            gt_progress_line(&t->progress, err->line);
+            if (!gt_session_stop)
+                gt_progress_line(&t->progress, err->line);
             status = GEMMTUNE_OK;
         }
     }
@@ -216,7 +217,6 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
     size_t done = 0;
     gt_status status = l ? gt_session_begin_run(t, session, &err)
                          : gt_fail(&err, GEMMTUNE_ENOMEM, "no memory for the ladder");
-    gt_session_catch();
     if (status == GEMMTUNE_OK)
         gt_ladder_init(&l[sweep->count], t->families);
     if (status == GEMMTUNE_OK)
@@ -232,8 +232,7 @@ static int climb_and_print(struct gt_tuner *t, const struct values *v,
     gt_session_end_run(t, status);
     free(l);
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err)
-           : gt_session_stop     ? GT_EXIT_STOPPED
-           : done < sweep->count ? GT_EXIT_FAILURE
+           : done < sweep->count ? gt_session_exit(GT_EXIT_FAILURE)
                                  : GT_EXIT_OK;
 }
 
@@ -296,8 +295,10 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     t.seed = (uint64_t)v.seed;
     if (code < 0)
         code = gt_session_choose(&t, &how);
-    if (code < 0)
+    if (code < 0) {
+        gt_session_catch(true); /* trials are stored, as by tune */
         code = gt_session_tune(&t, &setup, sweep.count, v.quiet, work, &request);
+    }
     gt_sweep_clear(&sweep);
     return code;
 }

@@ -43,6 +43,16 @@ static void say(void *user, gemmtune_log_level level, const char *line) {
     gt_talk("%s", line);
 }
 
+/* A shell that runs commands in turn sees only so that the user wants an end to all of
+ * them. */
+static int end_as_stopped(int code) {
+    if (code > GT_EXIT_SIGNAL) {
+        (void)signal(code - GT_EXIT_SIGNAL, SIG_DFL);
+        (void)raise(code - GT_EXIT_SIGNAL);
+    }
+    return code;
+}
+
 int main(int argc, char **argv) {
     hold_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
@@ -50,5 +60,5 @@ int main(int argc, char **argv) {
                  /* writing past a file's size limit then fails instead of ending us */
                  SIG_IGN);
     gemmtune_set_log(say, NULL, GEMMTUNE_LOG_WARN);
-    return close_stdout(gt_cmd_dispatch(argc, argv));
+    return end_as_stopped(close_stdout(gt_cmd_dispatch(argc, argv)));
 }

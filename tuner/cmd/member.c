@@ -5,18 +5,15 @@
  * stores its trials and records itself. Its command line is that of `gemmtune tune`, whose
  * device and problems come with the tasks.
  */
-#define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/task.h"
 #include "tuner/tune/tuned.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 /* Problems that live: the present one, the one prepared for it, the one prepared next. */
 enum { ITEMS = 3 };
@@ -99,9 +96,7 @@ static int serve(struct gt_tuner *t, struct gt_session *session, void *user) {
         m->news.status = status;
         send(m);
     }
-    return status != GEMMTUNE_OK ? gt_exit_of(status)
-           : gt_session_stop     ? GT_EXIT_STOPPED
-                                 : GT_EXIT_OK;
+    return status != GEMMTUNE_OK ? gt_exit_of(status) : gt_session_exit(GT_EXIT_OK);
 }
 
 static int work(struct member *m) {
@@ -118,7 +113,6 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0, code = GT_EXIT_FAILURE;
     (void)cmd;
     gt_session_obey();
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* measured trials are stored first */
     if (argc < 3)
         return gt_die(GT_EXIT_USAGE, "member is for gemmtune's own use");
     struct member *m = calloc(1, sizeof *m);

@@ -22,14 +22,16 @@ volatile int gt_session_stop;
 static const double same_signal_s = 1; /* one that comes again within is the same */
 static double first_came_s[NSIG];      /* when each signal came first; 0: not yet */
 
+static bool goes_on; /* the same command does, once this one is stopped */
+
 static void stop(int number) {
-    (void)number;
-    gt_session_stop = 1;
+    if (gt_session_stop == 0)
+        gt_session_stop = number;
 }
 
 static void stop_or_end(int number) {
     const double now = gt_seconds();
-    gt_session_stop = 1;
+    stop(number);
     if (first_came_s[number] <= 0) {
         first_came_s[number] = now;
     } else if (now - first_came_s[number] > same_signal_s) {
@@ -46,13 +48,15 @@ static void handle(int number, void (*handler)(int)) {
     (void)sigaction(number, &a, NULL);
 }
 
+/* Whether whoever started us keeps the signal from us, as nohup(1) does. */
 static bool is_ignored(int number) {
-    struct sigaction a;
-    return sigaction(number, NULL, &a) == 0 && a.sa_handler == SIG_IGN;
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-void gt_session_catch(void) {
+void gt_session_catch(bool resumes) {
     const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    goes_on = resumes;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         handle(signals[i], stop_or_end);
     if (!is_ignored(SIGHUP)) /* as under nohup(1) */
@@ -60,7 +64,14 @@ void gt_session_catch(void) {
 }
 
 void gt_session_obey(void) {
+    goes_on = true;
     handle(SIGTERM, stop);
+}
+
+int gt_session_exit(int code) {
+    return gt_session_stop == 0 ? code
+           : goes_on            ? GT_EXIT_STOPPED
+                                : GT_EXIT_SIGNAL + gt_session_stop;
 }
 
 /* One core is left to the device's own worker and to us. Where images cannot be kept,
@@ -113,7 +124,7 @@ static int find_device(struct gt_device *out, const struct gt_session_setup *set
     return setup->found != NULL ||
                    gt_probe_pick(out, setup->device, true, &err) == GEMMTUNE_OK
                ? -1
-               : gt_die(GT_EXIT_DEVICE, "%s", err.line);
+               : gt_die(gt_session_exit(GT_EXIT_DEVICE), "%s", err.line);
 }
 
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) {

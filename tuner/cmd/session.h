@@ -75,12 +75,17 @@ gt_status gt_session_try(struct gt_report *out, struct gt_session *s, enum gt_jo
 /* Whether it is the device or the compiler that is missing. */
 bool gt_session_lost(gt_status status);
 
-/* Set by SIGINT, SIGTERM, SIGUSR1 and SIGHUP (a terminal that closes, unless it is ignored)
- * once gt_session_catch was called. The same signal ends the program at once when it comes
- * again more than a second later. */
+/* The first signal that came since gt_session_catch was called: SIGHUP, unless the caller
+ * ignores it, SIGINT, SIGTERM or SIGUSR1. The same signal ends the program at once when it
+ * comes again more than a second later. 0: none has come. */
 extern volatile int gt_session_stop;
-void gt_session_catch(void);
+/* `resumes`: the same command goes on where a signal stopped it. Commands that need no time
+ * to end do not call this: signals end them. */
+void gt_session_catch(bool resumes);
 /* In a process that another one of ours stops: SIGTERM sets it, however often it comes. */
 void gt_session_obey(void);
+/* The exit code of a command that has not come to its end: `code`, or when it was stopped
+ * 75 if it resumes, else 128 and the signal, of which main then ends the process. */
+int gt_session_exit(int code);
 
 #endif

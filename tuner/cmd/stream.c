@@ -405,8 +405,8 @@ static int draw(const struct answer *a, const char *path) {
 static int exit_of(gt_status status, const struct gt_stream_setup *setup) {
     const bool file =
         setup->path[0] != NULL || setup->path[1] != NULL || setup->path[2] != NULL;
-    if (status == GEMMTUNE_ESTOPPED)
-        return GT_EXIT_FAILURE;
+    if (gt_session_stop)
+        return gt_session_exit(GT_EXIT_FAILURE);
     if (file &&
         (status == GEMMTUNE_EIO || status == GEMMTUNE_EPARSE || status == GEMMTUNE_EINVAL))
         return GT_EXIT_INPUT;
@@ -419,7 +419,7 @@ static int stream(struct answer *a, struct gt_stream_setup *setup, const struct 
     setup->progress = show_progress;
     setup->step = show_step;
     setup->user = &a->progress;
-    gt_session_catch();
+    gt_session_catch(false);
     const gt_status status =
         gt_stream_run(&a->s, setup, a->picked->device, a->picked->count, v->db, &err);
     gt_progress_end(&a->progress);

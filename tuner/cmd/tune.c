@@ -117,8 +117,9 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
     struct gt_err err = {""};
     const gt_status status = gt_alike_find(out, v->device, &err);
     if (status != GEMMTUNE_OK)
-        return gt_die(status == GEMMTUNE_EINVAL ? GT_EXIT_USAGE : GT_EXIT_DEVICE, "%s",
-                      err.line);
+        return gt_die(status == GEMMTUNE_EINVAL ? GT_EXIT_USAGE
+                                                : gt_session_exit(GT_EXIT_DEVICE),
+                      "%s", err.line);
     if (v->quiet || (out->count == 1 && out->others[0] == '\0'))
         return -1;
     char numbers[256] = "";
@@ -283,6 +284,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = load_problems(&sweep, &v, argc, argv, first);
     struct gt_tune_request request = {
         .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = argc - 1};
+    if (code < 0 && !v.dry_run)
+        gt_session_catch(true);
     if (code < 0)
         code = add_misses(&request);
     if (code < 0)

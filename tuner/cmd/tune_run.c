@@ -153,7 +153,7 @@ static bool has_ended_well(const struct gt_tune_result *r) {
 static int verdict(const struct run *run) {
     const int worst = run->code > GT_EXIT_FAILURE ? run->code : GT_EXIT_FAILURE;
     if (gt_session_stop)
-        return GT_EXIT_STOPPED;
+        return gt_session_exit(worst);
     for (size_t i = 0; i < run->r->sweep->count; i++)
         if (!has_ended_well(&run->result[i]))
             return worst;
@@ -186,7 +186,6 @@ static gt_status tune_all(struct run *run, const struct gt_session *session,
                           struct gt_err *err) {
     const bool alone = run->r->devices.count == 1;
     gt_status status = alone ? gt_session_begin_run(run->t, session, err) : GEMMTUNE_OK;
-    gt_session_catch();
     if (status == GEMMTUNE_OK)
         status = gt_budget_begin(&run->budget, run->t, run->r->sweep, run->r->v->budget,
                                  run->r->devices.count, err);

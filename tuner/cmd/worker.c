@@ -4,17 +4,14 @@
  * device context, or compiles. It reads jobs from one descriptor and reports to another. It
  * may die.
  */
-#define _DEFAULT_SOURCE /* for prctl's declaration on old C libraries */
 #include "core/io.h"
 #include "tuner/base/parallel.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/work/trial.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 struct worker {
@@ -108,8 +105,6 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct worker w = {0};
     struct gt_err err = {""};
     (void)cmd;
-    /* a worker without a parent must not keep the device busy */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc < 3)
         return gt_die(GT_EXIT_USAGE, "worker is for gemmtune's own use");
     w.in = atoi(argv[1]);

@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/io.h"
+#include "tuner/base/child.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,10 +37,10 @@ struct answer {
 
 /* Never returns. The child owns nothing that has to be released, and a driver's exit
  * handlers may hang. */
-static void answer_and_exit(int fd) {
+static void answer_and_exit(int fd, pid_t parent) {
     struct gt_device_list list = {0};
     struct answer a = {.status = GEMMTUNE_OK};
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    gt_child_begin(parent, SIGKILL);
     (void)dup2(STDERR_FILENO,
                STDOUT_FILENO); /* drivers print to stdout, which is for the parent's data */
     a.status = gt_devices_list(&list, &a.err);
@@ -143,10 +143,11 @@ gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
     *out = (struct gt_device_list){0};
     if (pipe(end) != 0)
         return gt_fail(err, GEMMTUNE_EDEVICE, "pipe: %s", strerror(errno));
+    const pid_t self = getpid();
     const pid_t child = fork();
     if (child == 0) {
         (void)close(end[0]);
-        answer_and_exit(end[1]);
+        answer_and_exit(end[1], self);
     }
     (void)close(end[1]);
     const gt_status status =

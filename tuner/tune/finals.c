@@ -9,6 +9,7 @@
 #include "tuner/lab/ratio.h"
 #include "tuner/lab/race.h"
 #include "tuner/lab/product.h" /* for GT_WORKSPACE_BYTES */
+#include "tuner/tune/estimate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -392,7 +393,9 @@ static gt_status measure(struct gt_tune_result *result, const struct gt_finals *
     /* candidates that end from now on are not in these finals */
     result->measured_ms = gt_now_ms();
     gt_finals_job(&job, &all, t, item);
+    const double began = gt_seconds();
     const gt_status status = gt_pool_run_final(&report, t->pool, &job, !f->hurried, err);
+    gt_estimate_learn(&t->finals_s, gt_seconds() - began);
     if (status != GEMMTUNE_OK)
         return status;
     gt_finals_rank(result, f, t, &job, &report);

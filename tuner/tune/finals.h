@@ -46,6 +46,7 @@ struct gt_finals {
      * of the time. */
     bool hurried;
     double until; /* gt_seconds when the problem's share of a budget is over; 0: never */
+    double expected_s; /* seconds that they will take */
 };
 
 /* The number of the best that take part in the finals. */

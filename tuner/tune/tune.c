@@ -29,11 +29,13 @@ static size_t planned_trials(const struct task *s) {
 }
 
 static void say_finals(const struct task *s) {
-    char text[GT_PROBLEM_NAME_MAX + 128];
+    char text[GT_PROBLEM_NAME_MAX + 128], left[32] = "";
     const struct gt_progress *p = &s->t->progress;
-    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trial%s, measuring the best in turn",
+    if (s->finals.expected_s > 0)
+        snprintf(left, sizeof left, ", about %.0f s", s->finals.expected_s);
+    snprintf(text, sizeof text, "[%zu/%zu] %s  %zu trial%s, measuring the best in turn%s",
              p->problem, p->problems, s->item->name, s->result->trials,
-             gt_text_plural((int64_t)s->result->trials));
+             gt_text_plural((int64_t)s->result->trials), left);
     gt_progress_step(&s->t->progress, text);
 }
 
@@ -118,7 +120,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     result->use = used_since(&before, t->pool);
     if (status != GEMMTUNE_OK && is_database_error(status))
         return gt_fail(err, status, "%s", why.line);
-    if (status != GEMMTUNE_OK)
+    if (status != GEMMTUNE_OK && !*t->stop) /* what is stopped has not failed */
         snprintf(result->error, sizeof result->error, "%s", why.line);
     return GEMMTUNE_OK;
 }

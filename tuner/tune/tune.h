@@ -58,6 +58,7 @@ struct gt_tuner {
     int compilers; /* compile workers of the pool; 0: none */
     /* Seconds that a candidate takes in a compile worker, a running mean; 0: not known */
     double compile_s;
+    double finals_s; /* the same for the finals of a problem */
     int64_t next_id; /* of jobs; never used twice, so that a late report matches no entry */
     const struct gt_strategy *strategy;
     const struct gt_effort *effort;
@@ -70,7 +71,7 @@ struct gt_tuner {
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
     bool trials_only;         /* choose no winner */
-    volatile const int *stop; /* a signal sets it: finish the trial, save, end */
+    volatile const int *stop; /* a signal sets it: end, and store nothing more */
 };
 
 /* The finalists of a problem: the best of the search (at most GT_BEST_STEADY of them where

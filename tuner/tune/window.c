@@ -206,12 +206,11 @@ static void show(struct gt_window *w, double started) {
     const double rate = spent > 0 ? (double)w->result->fresh / spent : 0;
     const double flops = gt_problem_flops(&w->item->problem);
     const size_t done = w->result->trials;
-    double left = rate > 0 && w->planned > done ? (double)(w->planned - done) / rate : -1;
-    const double time_left = fmax(w->deadline - gt_seconds(), 0);
-    const bool by_time = w->deadline < HUGE_VAL && (left < 0 || time_left < left);
-    left = by_time ? time_left : left;
+    const double more = w->planned > done ? (double)(w->planned - done) : 0;
+    const bool by_time = rate * (w->deadline - gt_seconds()) < more;
     gt_progress_show(&w->t->progress, w->item->name, done, by_time ? 0 : w->planned, rate,
-                     w->best_ns > 0 ? flops / w->shown_ns : 0, w->best_family, left);
+                     w->best_ns > 0 ? flops / w->shown_ns : 0, w->best_family,
+                     gt_window_left(w));
 }
 
 static gt_status send_all(struct gt_window *w, struct gt_err *err) {

@@ -90,6 +90,9 @@ void gt_window_start_clock(struct gt_window *w);
  * get a part of its time more when there is a result already, required ones more than
  * that. */
 void gt_window_limit_jobs(struct gt_window *w);
+/* Seconds until the problem is done, finals included, by what trials and finals have taken.
+ * -1 before the set-up is done. Notes what the finals will take. */
+double gt_window_left(struct gt_window *w);
 /* Whether the finals have no set-up of their own: no time is left for it, or it would take
  * more than a quarter of the problem's share. */
 bool gt_window_hurries_finals(const struct gt_window *w);

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "tuner/base/cores.h"
+#include "tuner/tune/estimate.h"
 
 #include <math.h>
 
@@ -19,12 +20,17 @@ bool gt_window_wants(const struct gt_window *w, const struct gt_window_entry *e)
     return e->required || !gt_window_is_late(w);
 }
 
-bool gt_window_has_required(struct gt_window *w) {
-    bool left = w->required > 0 && !w->exhausted;
-    for (int i = 0; !left && i < w->open; i++)
-        left =
+/* The number of required picks without an outcome. */
+static int required_left(struct gt_window *w) {
+    int left = w->exhausted ? 0 : w->required;
+    for (int i = 0; i < w->open; i++)
+        left +=
             gt_window_at(w, i)->required && gt_window_at(w, i)->state != GT_PICK_RESOLVED;
     return left;
+}
+
+bool gt_window_has_required(struct gt_window *w) {
+    return required_left(w) > 0;
 }
 
 static bool is_late_to_compile(const struct gt_window *w) {
@@ -63,8 +69,7 @@ bool gt_window_compilers_are_free(const struct gt_window *w) {
 }
 
 void gt_window_note_compile(struct gt_window *w, const struct gt_window_entry *e) {
-    const double took = gt_seconds() - e->compile_at, mean = w->t->compile_s;
-    w->t->compile_s = mean > 0 ? 0.75 * mean + 0.25 * took : took;
+    gt_estimate_learn(&w->t->compile_s, gt_seconds() - e->compile_at);
 }
 
 double gt_window_grace_s(void) {
@@ -96,4 +101,33 @@ void gt_window_limit_jobs(struct gt_window *w) {
 bool gt_window_hurries_finals(const struct gt_window *w) {
     const bool is_late = gt_seconds() + finals_s > w->began + w->limit_s;
     return sets_up_once(w) || (w->t->strict && is_late);
+}
+
+/* Seconds of a trial, by those of this run. The first one takes at least as long as it has.
+ */
+static double trial_seconds(const struct gt_window *w, double now) {
+    const double spent = now - w->prepare_began - w->set_up_s;
+    return spent / fmax((double)w->result->fresh, 1);
+}
+
+/* The finals of the first problem: a CPU has compiled the kernels, which takes most of a
+ * trial and of a set-up there. */
+static double first_finals_s(const struct gt_window *w, double trial_s) {
+    if (w->t->device.is_cpu)
+        return finals_s + trial_s;
+    return finals_s + (sets_up_once(w) ? 0 : w->set_up_s);
+}
+
+double gt_window_left(struct gt_window *w) {
+    const double now = gt_seconds();
+    if (w->set_up_s <= 0)
+        return -1;
+    const double trial_s = trial_seconds(w, now);
+    const size_t done = w->result->trials;
+    const double all_s = w->planned > done ? trial_s * (double)(w->planned - done) : 0;
+    const double required_s = trial_s * required_left(w);
+    const double search_s = fmin(fmax(w->deadline - now, required_s), all_s);
+    w->finals->expected_s =
+        w->t->finals_s > 0 ? w->t->finals_s : first_finals_s(w, trial_s);
+    return search_s + (w->t->trials_only ? 0 : w->finals->expected_s);
 }

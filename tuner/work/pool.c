@@ -20,7 +20,6 @@ enum {
     WORKERS_MAX = 33,      /* one runs kernels, 32 compile */
     PREPARE_SECONDS = 300, /* opening a device, references of large problems */
     COMPILE_SECONDS = 60,  /* for one candidate */
-    STOP_SECONDS = 1,      /* for jobs that still run when the user wants an end */
 };
 
 struct worker {
@@ -29,7 +28,8 @@ struct worker {
     bool was_standby; /* it was the standby and has not reported since */
     bool second_try;  /* another program killed the first worker of its job */
     enum gt_stage stage;
-    double deadline; /* of the present stage, by monotonic clock */
+    double entered, deadline;  /* the present stage, by monotonic clock */
+    double worked, worked_now; /* gt_process_worked: then, and when it was last looked at */
     struct gt_job job;
     struct gt_report report; /* the report under way: `received` bytes have arrived */
     size_t received;
@@ -47,7 +47,6 @@ struct gt_pool {
     struct gt_pool_use use;
     double counted_until; /* monotonic clock: `use` has counted the time up to here */
     double ends_at;       /* monotonic clock: the end of all jobs */
-    bool stopped;         /* the user's wish to stop is in `ends_at` */
     bool jobs_ended;      /* jobs were ended at `ends_at` */
 };
 
@@ -227,7 +226,23 @@ static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
 
 static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->stage = stage;
-    w->deadline = gt_seconds() + stage_seconds(p, w);
+    w->entered = gt_seconds();
+    w->deadline = w->entered + stage_seconds(p, w);
+    w->worked = w->worked_now = gt_process_worked(&w->process);
+}
+
+/* At the deadline: whether other programs have kept the worker from its work. It has worked
+ * since it was last looked at, but in all less than the stage may take. Then it gets as
+ * long again. */
+static bool was_kept_waiting(struct gt_pool *p, struct worker *w) {
+    const double least = 0.01; /* of its time; a worker that waits for ever works less */
+    const double worked = gt_process_worked(&w->process), round_s = stage_seconds(p, w);
+    const bool waited = is_for_cores(w) && worked - w->worked < usual_seconds(p, w) &&
+                        worked - w->worked_now > least * usual_seconds(p, w);
+    w->worked_now = worked;
+    if (waited)
+        w->deadline = gt_seconds() + round_s;
+    return waited;
 }
 
 /* Adds the time since the last call to the run worker's stage, or to the wait for compilers
@@ -346,7 +361,7 @@ static bool retry_job(struct gt_pool *p, struct worker *w, const struct worker *
     return true;
 }
 
-/* The next two end a lost worker. They return false when its job goes on in a fresh one. */
+/* The next two end a lost worker. They return false when its job goes on. */
 static bool worker_died(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[200];
     struct worker was = *w;
@@ -363,12 +378,14 @@ static bool worker_died(struct gt_event *out, struct gt_pool *p, struct worker *
 static bool worker_overdue(struct gt_event *out, struct gt_pool *p, struct worker *w) {
     char how[96], text[160];
     struct worker was = *w;
+    if (was_kept_waiting(p, w))
+        return false;
     gt_process_kill(&w->process);
     retire(w, how);
     if (retry_job(p, w, &was, false))
         return false;
     snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was),
-             stage_seconds(p, &was));
+             gt_seconds() - was.entered);
     report_loss(out, &was, GT_TIMEOUT, text);
     return true;
 }
@@ -410,7 +427,7 @@ static bool read_report(struct gt_event *out, struct gt_pool *p, struct worker *
 /* ---- the end of all jobs ---- */
 
 void gt_pool_end_at(struct gt_pool *p, double when) {
-    p->ends_at = p->stopped ? fmin(when, p->ends_at) : when;
+    p->ends_at = when;
     p->jobs_ended = false;
 }
 
@@ -418,16 +435,13 @@ bool gt_pool_was_ended(const struct gt_pool *p) {
     return p->jobs_ended;
 }
 
-static void check_for_stop(struct gt_pool *p) {
-    if (p->stopped || p->setup.stop == NULL || *p->setup.stop == 0)
-        return;
-    p->stopped = true;
-    p->ends_at = fmin(p->ends_at, gt_seconds() + STOP_SECONDS);
+static bool is_stopped(const struct gt_pool *p) {
+    return p->setup.stop != NULL && *p->setup.stop != 0;
 }
 
 static void end_jobs(struct gt_pool *p) {
     char how[96];
-    if (gt_seconds() < p->ends_at)
+    if (!is_stopped(p) && gt_seconds() < p->ends_at)
         return;
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
@@ -461,7 +475,6 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     struct pollfd fds[WORKERS_MAX];
     int who[WORKERS_MAX], n = 0;
     *got = out->killed = false;
-    check_for_stop(p);
     end_jobs(p);
     for (int i = 0; i < p->count; i++)
         if (p->worker[i].busy) {
@@ -475,6 +488,8 @@ gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, doubl
     if (ready < 0 && errno != EINTR)
         return gt_fail(err, GEMMTUNE_EDEVICE, "cannot wait for the workers: %s",
                        strerror(errno));
+    if (is_stopped(p)) /* what a worker says from now on may be the signal's doing */
+        return GEMMTUNE_OK;
     for (int i = 0; ready > 0 && i < n && !*got; i++)
         if (fds[i].revents)
             *got = read_report(out, p, &p->worker[who[i]]);

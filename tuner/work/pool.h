@@ -18,8 +18,8 @@ struct gt_pool_setup {
     /* limit for a candidate's compilation and for its launches, by the clock; 0: a minute,
      * and a limit that depends on the problem, both longer on busy cores */
     double timeout_s;
-    /* Becomes 1 when the user wants an end; may be NULL. A second later, busy workers are
-     * killed, and their jobs end without an event. */
+    /* Is no longer 0 when the user wants an end; may be NULL. The next gt_pool_wait kills
+     * busy workers, and their jobs end without an event: no event comes after the wish. */
     volatile const int *stop;
     bool own_core; /* the run worker gets a core that no other worker of ours uses */
 };

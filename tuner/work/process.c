@@ -3,6 +3,7 @@
 #include "tuner/work/process.h"
 
 #include "core/text.h"
+#include "tuner/base/child.h"
 #include "tuner/base/talk.h"
 
 #include <errno.h>
@@ -74,14 +75,9 @@ static char **make_words(const char *in, const char *out,
     return argv;
 }
 
-static void become(int in, int out, const struct gt_process_setup *setup, char **argv) {
-    const int ignored[] = {SIGINT, SIGUSR1, SIGHUP, SIGTERM};
+static void become(int in, int out, char **argv) {
     (void)fcntl(in, F_SETFD, 0);
     (void)fcntl(out, F_SETFD, 0);
-    for (size_t i = 0; i < (setup->aloud ? 3 : 4); i++)
-        (void)signal(ignored[i], SIG_IGN);
-    if (setup->aloud)
-        (void)signal(SIGTERM, SIG_DFL);
     const char *self = getenv("GEMMTUNE_SELF"); /* a test program stands in for us */
     execv(self ? self : "/proc/self/exe", argv);
     _exit(127);
@@ -95,7 +91,7 @@ static void begin(int in, int out, FILE *said, const struct gt_process_setup *se
         (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     for (int fd = STDOUT_FILENO; said && fd <= STDERR_FILENO; fd++)
         (void)dup2(fileno(said), fd);
-    become(in, out, setup, argv);
+    become(in, out, argv);
 }
 
 /* Two pipes: jobs go through ends[0] and [1], reports through [2] and [3]. */
@@ -123,9 +119,12 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *
     snprintf(out, sizeof out, "%d", ends[3]);
     char **argv = make_words(in, out, setup);
     FILE *said = setup->aloud ? NULL : open_said();
+    const pid_t self = getpid();
     const pid_t pid = argv != NULL ? fork() : -1;
-    if (pid == 0)
+    if (pid == 0) {
+        gt_child_begin(self, setup->aloud ? SIGTERM : SIGKILL);
         begin(ends[0], ends[3], said, setup, argv);
+    }
     const int why = errno;
     free(argv);
     close(ends[0]);
@@ -139,6 +138,14 @@ gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *
         (void)fclose(said);
     *p = (struct gt_process){0};
     return gt_fail(err, GEMMTUNE_EDEVICE, "cannot start a worker: %s", strerror(why));
+}
+
+double gt_process_worked(const struct gt_process *p) {
+    clockid_t clock;
+    struct timespec t;
+    return clock_getcpuclockid(p->pid, &clock) == 0 && clock_gettime(clock, &t) == 0
+               ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
+               : 0;
 }
 
 /* ---- end ---- */

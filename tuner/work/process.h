@@ -30,14 +30,16 @@ struct gt_process_setup {
     bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */
 };
 
-/* The process ignores SIGINT, SIGTERM, SIGUSR1 and SIGHUP, which often go to a whole group:
- * the program decides when its work ends. A process that is aloud obeys SIGTERM. */
+/* The process begins as gt_child_begin says. A process that is aloud obeys SIGTERM, and
+ * gets it when the program is gone: it stores first what it has measured. */
 gt_status gt_process_start(struct gt_process *p, const struct gt_process_setup *setup,
                            struct gt_err *err);
 /* Call after a job that ended well. Drops what the process printed during it, except
  * gemmtune's own log lines, which go to stderr. */
 void gt_process_hush(struct gt_process *p);
 void gt_process_kill(struct gt_process *p);
+/* Seconds that cores have worked for it since it was started, each core's for itself. */
+double gt_process_worked(const struct gt_process *p);
 /* Ends it, after a twentieth of a second of grace by force, and says how it ended: "was
  * ended by signal 11 (Segmentation fault)". One that was not started "was stopped". True
  * when somebody else killed it: SIGKILL is never a kernel's doing, but a user's, or the
