@@ -1,38 +1,58 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # stop.sh - what Ctrl-C and other signals leave of a command: exit 75 where the same command goes on,
-# else the end that the signal has for any program, 128 and its number to a shell.
+# else the end that the signal has for any program, 128 and its number to a shell (stream: tests/cli/stream.sh).
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-# begin ARGUMENT...: the command in the background, as from a terminal: none of these is ignored
+one=f32-nn-16x16x16
+
+# begin COMMAND ARGUMENT...: on device 0 in the background, as from a terminal: no signal is ignored
 begin() {
-    env --default-signal=INT,HUP "$GEMMTUNE" "$@" >"$TMPDIR/out" 2>"$TMPDIR/said" &
+    env --default-signal=INT,HUP "$GEMMTUNE" "$@" --device 0 >"$TMPDIR/out" 2>"$TMPDIR/said" &
 }
 
-# stopped EXIT SIGNAL COMMAND ARGUMENT...: on device 0, by the signal as soon as it has a process at
-# work, which answers nothing any more. The first of these lists the devices.
+# ---- at their work ----
+
+# at_work DB COMMAND...: by SIGINT while a trial runs
+at_work() {
+    db=$1
+    shift
+    begin "$@" --effort full --quiet
+    until_sql "$db" "SELECT 1 FROM trial WHERE state = 'running'"
+    kill -s INT $!
+    wait $!
+    is "$1 at work: exit 75" $? 75
+    is "$1 at work: no trial is left open" \
+        "$(sql "$db" "SELECT count(*) FROM trial WHERE state = 'running'")" 0
+    has "$1 at work: doctor finds none" "$("$GEMMTUNE" doctor --db "$db")" "unfinished *ok"
+}
+at_work "$TMPDIR/tune.db" tune --db "$TMPDIR/tune.db" --templates "$families" --family hang --timeout 1h $one
+at_work "$TMPDIR/ladder.db" ladder --db "$TMPDIR/ladder.db" $one
+at_work "$TMPDIR/evaluate.db" evaluate --keep "$TMPDIR/evaluate.db" $one
+
+# ---- while a driver hangs that lists its devices ----
+
+use_fakes "each command, and each signal"
+export FAKE_CUDA_DEVICE=gtx1050-2gb FAKE_CUDA_SCRIPT="stall/cuInit" GEMMTUNE_DB="$TMPDIR/gt.db"
+
+# stopped EXIT SIGNAL COMMAND ARGUMENT...: by the signal, once the process is there that lists devices
 stopped() {
     exit=$1 by=$2
     shift 2
-    begin "$@" --device 0
+    begin "$@"
     while [ -z "$(children_of $!)" ] && kill -0 $!; do
         sleep 0.02
     done
-    # shellcheck disable=SC2046 # a list
-    kill -STOP $(children_of $!)
     kill -s "$by" $!
     wait $! 2>/dev/null
     is "$* and SIG$by: exit $exit" $? "$exit"
 }
 
-one=f32-nn-16x16x16
-export GEMMTUNE_DB="$TMPDIR/gt.db"
 for end in "INT 130" "TERM 143" "HUP 129" "USR1 138"; do
-    signal=${end% *} code=${end#* }
-    stopped 75 "$signal" tune $one
-    stopped "$code" "$signal" bench $one
-    stopped "$code" "$signal" run $one
+    stopped 75 "${end% *}" tune $one
+    stopped "${end#* }" "${end% *}" bench $one
+    stopped "${end#* }" "${end% *}" run $one
 done
 stopped 75 INT ladder $one
 stopped 75 INT evaluate $one --keep "$TMPDIR/kept.db"
@@ -46,23 +66,4 @@ stopped 130 INT lookup $one
 stopped 130 INT explain $one
 stopped 130 INT predict $one
 stopped 130 INT space naive $one
-
-# ---- at their work ----
-
-# at_work DB COMMAND...: by SIGINT while a trial runs
-at_work() {
-    db=$1
-    shift
-    begin "$@" --device 0 --effort full --quiet
-    until_sql "$db" "SELECT 1 FROM trial WHERE state = 'running'"
-    kill -s INT $!
-    wait $!
-    is "$1 at work: exit 75" $? 75
-    is "$1 at work: no trial is left open" \
-        "$(sql "$db" "SELECT count(*) FROM trial WHERE state = 'running'")" 0
-    has "$1 at work: doctor finds none" "$("$GEMMTUNE" doctor --db "$db")" "unfinished *ok"
-}
-at_work "$TMPDIR/tune.db" tune --db "$TMPDIR/tune.db" --templates "$families" --family hang --timeout 1h $one
-at_work "$TMPDIR/ladder.db" ladder --db "$TMPDIR/ladder.db" $one
-at_work "$TMPDIR/evaluate.db" evaluate --keep "$TMPDIR/evaluate.db" $one
 exit "$bad"
