@@ -23,7 +23,8 @@
  *     is half as large on average. It loses 0.03 z b sqrt(k) u_acc s in all. z is below 6
  *     for 10^8 elements. b sqrt(k) / 4 is added to the 12: 1.4 times that loss.
  *   - With wide exponents (k = 40) terms far below the largest one may be dropped: each
- *     truncation takes at most 2 u_acc of the largest term from each term, 2 k u_acc in all.
+ *     truncation takes at most 2 u_acc of the largest term from each term, 2 k u_acc in
+ * all.
  *   - With TF32 each factor may lose up to u_in = 2^-10 of its size, so each product up to
  *     u_in (2 + u_in) of its own: that is added to the 12 u_acc.
  *   - With SPLIT and BF16X3, where k > 0, the 12 is min(f(k), 12 + g(k)). g(k) stands for
