@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.cl - what the clock saw is right: single elements of timed outputs, at places that
- * no candidate can know. gt_spoil changes them before a sample, and gt_witness computes
- * after it what they must be. gt_stain changes words of the workspace before a sample.
+ * witness.cl - what the clock saw is right: single elements of timed outputs, at places
+ * that no candidate can know. gt_spoil changes them before a sample, and gt_witness
+ * computes after it what they must be. gt_stain changes words of the workspace.
  */
 
 /* An element of the outputs of a few sets. */
@@ -67,8 +67,9 @@ GT_INLINE int gt_is_of_use(gt_input c, gt_long at, int k) {
 
 /* Gives the elements at the places other values, that of another element of the same place.
  * By its value a kernel cannot tell such an element from a result of an earlier launch.
- * Where a product reads C, and that value is of no use, it is a datum of `mode`. words[4 t] is the number of the element among those of
- * the sets, words[4 t + 1] its bits from now on. */
+ * Where a product reads C, and that value is of no use, it is a datum of `mode`.
+ * words[4 t] is the number of the element among those of the sets, words[4 t + 1] its bits
+ * from now on. */
 GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
                                 GT_GLOBAL gt_ulong *words) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256, all = sets * count * m * n;
@@ -76,8 +77,8 @@ GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
         const gt_long from = gt_dealt(all, places, (int)t);
         const gt_long size = gt_dealt(all, places, (int)t + 1) - from;
         const gt_long e = gt_drawn(seed, all, places, (int)t);
-        const gt_long far = size > 1 ? 1 + (gt_long)(gt_mix(seed, t, 1) % (gt_ulong)(size - 1))
-                                     : 0;
+        const gt_ulong others = (gt_ulong)(size > 1 ? size - 1 : 1);
+        const gt_long far = size > 1 ? 1 + (gt_long)(gt_mix(seed, t, 1) % others) : 0;
         const struct gt_place p = gt_place_of(e, GT_RING_ARGS);
         const struct gt_place q = gt_place_of(from + (e - from + far) % size, GT_RING_ARGS);
         gt_matrix own = c + front + p.set * apart;
@@ -92,7 +93,7 @@ GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
     }
 }
 
-/* Whether an element of an input of a set, number `at` of its memory, is still the datum. */
+/* Whether element `at` of an input's memory is still the datum. */
 GT_INLINE int gt_is_datum(gt_input x, gt_long at, gt_long ld, int bytes, int bits,
                           gt_ulong seed) {
     const gt_wide is = gt_get(x, at, bytes, bits);
@@ -132,14 +133,16 @@ GT_INLINE struct gt_term_sum gt_sum_of_lanes(GT_SHARED const gt_sum *part) {
     return all;
 }
 
-/* What the elements at the places of gt_spoil must be: sums[2 t] is the sum of products of a
- * row and a column, sums[2 t + 1] the sum of their sizes. words[4 t + 2] is what the element
- * has, and words[4 t + 3] counts those of a few elements of its row and column that are no
- * longer the data of the generator: set s has data_seed + 3 s for A, and the next one for
- * B. `ends` and `groups` are those of gt_reference. GT_LANES threads share a place. */
+/* What the elements at the places of gt_spoil must be: sums[2 t] is the sum of products of
+ * a row and a column, sums[2 t + 1] the sum of their sizes. words[4 t + 2] is what the
+ * element has, and words[4 t + 3] counts those of a few elements of its row and column that
+ * are no longer the data of the generator: set s has data_seed + 3 s for A, and the next
+ * one for B. `ends` and `groups` are those of gt_reference. GT_LANES threads share a place.
+ */
 GT_KERNEL(gt_witness, 256, 1, 1)(GT_RING_PARAMS, int k, int ta, int tb, gt_input a,
-                                  gt_long apart_a, gt_long lda, gt_long stride_a, gt_input b,
-                                  gt_long apart_b, gt_long ldb, gt_long stride_b,
+                                  gt_long apart_a, gt_long lda, gt_long stride_a,
+                                  gt_input b, gt_long apart_b, gt_long ldb,
+                                  gt_long stride_b,
                                   GT_GLOBAL const int *ends, int groups, gt_ulong data_seed,
                                   GT_GLOBAL gt_ulong *words, GT_GLOBAL gt_wide *sums) {
     GT_SHARED_ARRAY(gt_sum, part, 3 * 256);
