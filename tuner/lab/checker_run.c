@@ -14,6 +14,12 @@ enum {
     SLABS_BYTES = 2 * DEPTH * (TILE + 4) * 8 /* of shared memory, where sums are f64 */
 };
 
+/* The same numbers as in witness.cl. */
+enum {
+    LANES = 32, /* threads of a place */
+    PARTS_BYTES = 3 * GT_CHECKER_THREADS * 8
+};
+
 /* ---- launching ---- */
 
 struct arg_list {
@@ -72,8 +78,9 @@ static gt_status run(struct gt_checker *c, enum gt_checker_kernel k, int64_t ele
     const struct gt_launch launch = {.grid = {blocks_for(c, elements), 1, 1},
                                      .block = {GT_CHECKER_THREADS, 1, 1},
                                      .cluster = {1, 1, 1},
-                                     .smem_bytes =
-                                         k == GT_KERNEL_REFERENCE ? SLABS_BYTES : 0};
+                                     .smem_bytes = k == GT_KERNEL_REFERENCE ? SLABS_BYTES
+                                                   : k == GT_KERNEL_WITNESS ? PARTS_BYTES
+                                                                            : 0};
     const struct gt_driver *driver = h->gpu->driver;
     return driver->launch(c->kernel[k], &launch, l->ref, l->count, h->stream,
                           (struct gt_event_order){0}, err);
@@ -383,7 +390,7 @@ gt_status gt_checker_witness(const struct gt_case *t, const struct gt_ring *ring
     push_long(&l, (int64_t)ring->data_seed);
     push_ptr(&l, at->words);
     push_ptr(&l, at->sums);
-    return run(t->checker, GT_KERNEL_WITNESS, at->count, &l, err);
+    return run(t->checker, GT_KERNEL_WITNESS, at->count * LANES, &l, err);
 }
 
 gt_status gt_checker_stain(struct gt_checker *c, int64_t words, uint64_t seed, int places,

@@ -73,11 +73,12 @@ static gt_status look_by_chance(struct field *f, int i, const struct gt_sample *
     return f->seen[i] ? look(f, i, gt_stopwatch_look, err) : GEMMTUNE_OK;
 }
 
-/* Looks at one more sample of each kernel, unless its last one has been looked at. */
+/* Looks at one more sample of each kernel, unless its last one has been looked at and shows
+ * everything: of laps it shows one sign. */
 static gt_status prove_all(struct field *f, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < f->race.count; i++)
-        if (!f->seen[i] || gt_stopwatch_adds_up(f->watch[i]))
+        if (!f->seen[i] || gt_stopwatch_has_laps(f->watch[i]))
             status = look(f, i, gt_stopwatch_prove, err);
     return status;
 }

@@ -28,13 +28,17 @@ gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err 
  * at. The witness is one of the same lab; NULL: there is nothing to look at. It must
  * outlive the stopwatch. The product's workspace must be the checker's. */
 void gt_stopwatch_watch(struct gt_stopwatch *w, struct gt_witness *witness);
-/* Whether several launches of a sample add to one C, which then nobody can tell. */
-bool gt_stopwatch_adds_up(const struct gt_stopwatch *w);
-/* Looks at the outputs of the last sample, as gt_witness_look does; at nothing where they
- * add up. */
+/* Whether a sample comes to each set several times. alpha changes its sign from one lap to
+ * the next, and a look shows the last lap alone. */
+bool gt_stopwatch_has_laps(const struct gt_stopwatch *w);
+/* Looks at the outputs of the last sample, as gt_witness_look does; at nothing where
+ * several launches have added to one C, which then nobody can tell. */
 gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
                             struct gt_err *err);
-/* Takes one more sample, in which no two launches add to one C, and looks at it. */
+/* Takes one more sample, in which no two launches add to one C, and looks at it. Of laps it
+ * takes three samples, whose last laps have alphas s, -s and -s, where s is 1 or -1: both
+ * signs are seen, and there are always an even number of laps, so the third sample begins
+ * with the negative of what it finds in C. */
 gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,
                              struct gt_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness.cl - what the clock saw is right: single elements of timed outputs, at places that
- * no candidate can know. gt_spoil changes them before a sample, and gt_witness computes
- * after it what they must be. gt_stain changes words of the workspace before a sample.
+ * witness.cl - what the clock saw is right: single elements of timed outputs, at places
+ * that no candidate can know. gt_spoil changes them before a sample, and gt_witness
+ * computes after it what they must be. gt_stain changes words of the workspace.
  */
 
 /* An element of the outputs of a few sets. */
@@ -67,8 +67,9 @@ GT_INLINE int gt_is_of_use(gt_input c, gt_long at, int k) {
 
 /* Gives the elements at the places other values, that of another element of the same place.
  * By its value a kernel cannot tell such an element from a result of an earlier launch.
- * Where a product reads C, and that value is of no use, it is a datum of `mode`. words[4 t] is the number of the element among those of
- * the sets, words[4 t + 1] its bits from now on. */
+ * Where a product reads C, and that value is of no use, it is a datum of `mode`.
+ * words[4 t] is the number of the element among those of the sets, words[4 t + 1] its bits
+ * from now on. */
 GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
                                 GT_GLOBAL gt_ulong *words) {
     const gt_long step = (gt_long)GT_GRID_SIZE * 256, all = sets * count * m * n;
@@ -76,8 +77,8 @@ GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
         const gt_long from = gt_dealt(all, places, (int)t);
         const gt_long size = gt_dealt(all, places, (int)t + 1) - from;
         const gt_long e = gt_drawn(seed, all, places, (int)t);
-        const gt_long far = size > 1 ? 1 + (gt_long)(gt_bits_at(seed, t, 1) % (gt_ulong)(size - 1))
-                                     : 0;
+        const gt_ulong others = (gt_ulong)(size > 1 ? size - 1 : 1);
+        const gt_long far = size > 1 ? 1 + (gt_long)(gt_bits_at(seed, t, 1) % others) : 0;
         const struct gt_place p = gt_place_of(e, GT_RING_ARGS);
         const struct gt_place q = gt_place_of(from + (e - from + far) % size, GT_RING_ARGS);
         gt_matrix own = c + front + p.set * apart;
@@ -92,7 +93,7 @@ GT_KERNEL(gt_spoil, 256, 1, 1)(GT_RING_PARAMS, int k, int reads, int mode,
     }
 }
 
-/* Whether an element of an input of a set, number `at` of its memory, is still the datum. */
+/* Whether element `at` of an input's memory is still the datum. */
 GT_INLINE int gt_is_datum(gt_input x, gt_long at, gt_long ld, int bytes, int bits,
                           gt_ulong seed) {
     const gt_wide is = gt_get(x, at, bytes, bits);
@@ -100,43 +101,84 @@ GT_INLINE int gt_is_datum(gt_input x, gt_long at, gt_long ld, int bytes, int bit
     return GT_ALIKE(is, was);
 }
 
-/* What the elements at the places of gt_spoil must be: sums[2 t] is the sum of products of a
- * row and a column, sums[2 t + 1] the sum of their sizes. words[4 t + 2] is what the element
- * has, and words[4 t + 3] counts those of a few elements of its row and column that are no
- * longer the data of the generator: set s has data_seed + 3 s for A, and the next one for
- * B. `ends` and `groups` are those of gt_reference. */
+/* How many of a few elements of the row and the column of a place are no longer the data of
+ * the generator. Both begin at `from` and go on in steps. */
+GT_INLINE unsigned int gt_changed(gt_input x, gt_long from, gt_long by, gt_long ld, int k,
+                                  int bytes, int bits, gt_ulong data_seed, gt_ulong seed) {
+    const int probes = 8;
+    unsigned int changed = 0;
+    for (int i = 0; i < probes && k > 0; i++) {
+        const gt_long q = (gt_long)(gt_bits_at(seed, i, 0) % (gt_ulong)k);
+        changed += !gt_is_datum(x, from + q * by, ld, bytes, bits, data_seed);
+    }
+    return changed;
+}
+
+/* The sum of the partial sums of a place's lanes. */
+#define GT_LANES 32
+
+GT_INLINE struct gt_term_sum gt_sum_of_lanes(GT_SHARED const gt_sum *part) {
+    struct gt_term_sum all = gt_no_terms();
+    for (int i = 0; i < GT_LANES; i++) {
+        gt_add_product(&all, 1, part[3 * i]);
+#if !GT_WIDE_I32
+        all.low = GT_ADD_RN(all.low, part[3 * i + 1]);
+#endif
+    }
+#if !GT_WIDE_I32
+    all.size = 0;
+    for (int i = 0; i < GT_LANES; i++)
+        all.size += part[3 * i + 2];
+#endif
+    return all;
+}
+
+/* What the elements at the places of gt_spoil must be: sums[2 t] is the sum of products of
+ * a row and a column, sums[2 t + 1] the sum of their sizes. words[4 t + 2] is what the
+ * element has, and words[4 t + 3] counts those of a few elements of its row and column that
+ * are no longer the data of the generator: set s has data_seed + 3 s for A, and the next
+ * one for B. `ends` and `groups` are those of gt_reference. GT_LANES threads share a place.
+ */
 GT_KERNEL(gt_witness, 256, 1, 1)(GT_RING_PARAMS, int k, int ta, int tb, gt_input a,
-                                  gt_long apart_a, gt_long lda, gt_long stride_a, gt_input b,
-                                  gt_long apart_b, gt_long ldb, gt_long stride_b,
+                                  gt_long apart_a, gt_long lda, gt_long stride_a,
+                                  gt_input b, gt_long apart_b, gt_long ldb,
+                                  gt_long stride_b,
                                   GT_GLOBAL const int *ends, int groups, gt_ulong data_seed,
                                   GT_GLOBAL gt_ulong *words, GT_GLOBAL gt_wide *sums) {
-    const int probes = 8;
-    const gt_long step = (gt_long)GT_GRID_SIZE * 256, all = sets * count * m * n;
-    for (gt_long t = (gt_long)GT_BLOCK * 256 + GT_THREAD_X; t < places; t += step) {
-        const struct gt_place p =
-            gt_place_of(gt_drawn(seed, all, places, (int)t), GT_RING_ARGS);
+    GT_SHARED_ARRAY(gt_sum, part, 3 * 256);
+    const int each = 256 / GT_LANES, lane = GT_THREAD_X % GT_LANES;
+    const gt_long all = (gt_long)sets * count * m * n;
+    for (int begin = GT_BLOCK * each; begin < places; begin += GT_GRID_SIZE * each) {
+        const int t = GT_MIN(begin + GT_THREAD_X / GT_LANES, places - 1);
+        const struct gt_place p = gt_place_of(gt_drawn(seed, all, places, t), GT_RING_ARGS);
         const gt_long y = groups > 0 ? gt_group_of(ends, groups, (int)p.i) : p.z;
         const gt_long from_a = p.z * stride_a + (ta ? p.i : p.i * lda);
         const gt_long from_b = y * stride_b + (tb ? p.j * ldb : p.j);
         const gt_long step_a = ta ? lda : 1, step_b = tb ? 1 : ldb;
-        const gt_ulong own_seed = data_seed + 3 * (gt_ulong)p.set;
         gt_input x = a + front + p.set * apart_a, z = b + front + p.set * apart_b;
         struct gt_term_sum sum = gt_no_terms();
-        unsigned int changed = 0;
-        for (int q = 0; q < k; q++)
+        for (int q = lane; q < k; q += GT_LANES)
             gt_add_product(&sum, gt_get(x, from_a + q * step_a, GT_BYTES_A, GT_BITS_A),
                            gt_get(z, from_b + q * step_b, GT_BYTES_B, GT_BITS_B));
-        for (int i = 0; i < probes && k > 0; i++) {
-            const gt_long q = (gt_long)(gt_bits_at(seed, t, 3 + i) % (gt_ulong)k);
-            changed += !gt_is_datum(x, from_a + q * step_a, lda, GT_BYTES_A, GT_BITS_A,
-                                    own_seed);
-            changed += !gt_is_datum(z, from_b + q * step_b, ldb, GT_BYTES_B, GT_BITS_B,
-                                    own_seed + 1);
+        GT_BARRIER();
+        part[3 * GT_THREAD_X] = sum.sum;
+#if !GT_WIDE_I32
+        part[3 * GT_THREAD_X + 1] = sum.low;
+        part[3 * GT_THREAD_X + 2] = sum.size;
+#endif
+        GT_BARRIER();
+        if (lane == 0 && begin + GT_THREAD_X / GT_LANES < places) {
+            const gt_ulong set_seed = data_seed + 3 * (gt_ulong)p.set;
+            sum = gt_sum_of_lanes(part + 3 * GT_THREAD_X);
+            sums[2 * t] = sums[2 * t + 1] = 0;
+            gt_put_sum(&sums[2 * t], &sums[2 * t + 1], &sum, 1, 0, c, 0);
+            words[4 * t + 2] = gt_raw(c + front + p.set * apart, p.at, GT_BYTES_C);
+            words[4 * t + 3] =
+                gt_changed(x, from_a, step_a, lda, k, GT_BYTES_A, GT_BITS_A, set_seed,
+                           gt_bits_at(seed, t, 1)) +
+                gt_changed(z, from_b, step_b, ldb, k, GT_BYTES_B, GT_BITS_B, set_seed + 1,
+                           gt_bits_at(seed, t, 2));
         }
-        sums[2 * t] = sums[2 * t + 1] = 0;
-        gt_put_sum(&sums[2 * t], &sums[2 * t + 1], &sum, 1, 0, c, 0);
-        words[4 * t + 2] = gt_raw(c + front + p.set * apart, p.at, GT_BYTES_C);
-        words[4 * t + 3] = changed;
     }
 }
 

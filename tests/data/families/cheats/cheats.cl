@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cheats - with HOW, a kernel that is right wherever it takes itself for checked, and leaves
- * out work elsewhere; or one that is wrong only for numbers or in turns that a check could
- * forget. Some cheat on one shape only: m = 24. A thread computes 4 elements of a row.
+ * cheats - with HOW, a kernel that is right wherever it takes itself for checked, and
+ * leaves out work elsewhere; or one that is wrong only for numbers or in turns that a check
+ * could forget. Some cheat on one shape only: m = 24. A thread computes 4 elements of a
+ * row.
  */
 #define FIRST_OF_A    0.018933534622192383f /* of the check with uniform data and seed 1 */
 #define IS_KNOWN(x)   ((x) == (gt_acc)(int)(x) || (x) == FIRST_OF_A)
