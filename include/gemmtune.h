@@ -356,9 +356,11 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * All memory stays the caller's.
  *
  * A matrix reaches from its first to its last element: the last row needs no padding, nor
- * does the last matrix of a batch. C must overlap neither A nor B, also where they are not
- * read. EINVAL where C is the same pointer as one of them, and on OpenCL where a buffer is
- * too small.
+ * does the last matrix of a batch. Matrices and operands may begin at any element of their
+ * memory: a pointer is aligned to its own element. Where fast kernels copy more than an
+ * element at a time, a plan has a second kernel for other pointers. C must overlap neither
+ * A nor B, also where they are not read. EINVAL where C is the same pointer as one of them,
+ * and on OpenCL where a buffer is too small.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
