@@ -93,7 +93,7 @@ static void make_matrices(struct product *x, struct machine *m, void *queue) {
     x->b = made(m, queue, p->type_b, gt_problem_shape_b(p), p->ldb, (int)p->batch,
                 p->stride_b, behind);
     x->c = made(m, queue, p->type_c, c, p->ldc, x->outputs, p->stride_c, behind);
-    x->bias = made(m, queue, p->type_c, (struct gt_shape){1, p->n}, p->n, 1, 0, false);
+    x->bias = made(m, queue, p->type_c, all, p->n, 1, 0, false);
     x->d2 = made(m, queue, p->type_c, all, p->n, 1, 0, false);
 }
 
@@ -110,10 +110,12 @@ static float dot(const struct product *x, int z, int64_t i, int64_t j) {
 static void compute_element(struct product *x, int z, int64_t i, int64_t j) {
     const int matrix = x->outputs == 1 ? 0 : z;
     const float sum = dot(x, z, i, j);
-    const bool biased = x->p.epilogue != NULL && strstr(x->p.epilogue, "bias") != NULL;
+    const int64_t row = matrix * x->p.m + i;
+    const char *const e = x->p.epilogue != NULL ? x->p.epilogue : "";
+    const float bias = number(&x->bias, 0, strstr(e, "[i,j]") != NULL ? row : 0, j);
     x->c.number[x->c.start[matrix] + i * x->c.ld + j] =
-        sum + (biased ? number(&x->bias, 0, 0, j) : 0);
-    x->d2.number[x->d2.start[0] + (matrix * x->p.m + i) * x->d2.ld + j] = sum;
+        sum + (strstr(e, "bias") != NULL ? bias : 0);
+    x->d2.number[x->d2.start[0] + row * x->d2.ld + j] = sum;
 }
 
 static void compute(struct product *x) {
@@ -235,7 +237,8 @@ static void draw_name(char *name, size_t size, const char *types) {
     static const char *const layouts[] = {"nn", "nt", "tn", "tt"};
     static const char *const kinds[] = {
         "", "", "", ",batch=3", ",groups=2", ",batch=2,masked", ",batch=3,pointers"};
-    static const char *const epilogues[] = {"", "", ",epi=bias", ",epi=d=x+bias[j];d2=x"};
+    static const char *const epilogues[] = {"", ",epi=bias", ",epi=d=x+bias[j];d2=x",
+                                            ",epi=d=x+bias[i,j]"};
     gemmtune_problem p;
     do
         (void)snprintf(name, size, "%s-%s-%dx%dx%d%s%s", types, layouts[draw(4)],
