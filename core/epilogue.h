@@ -156,6 +156,19 @@ bool gt_epilogue_reads(const struct gt_epilogue *e, int op);
  * then use shorter functions, whose errors still are far below a unit of the outputs. */
 bool gt_epilogue_is_brief(const struct gt_epilogue *e);
 
+/* Whether the value of a node is made of integers and elements without a rounding, but for
+ * the one to the arithmetic where an integer becomes REAL: by signs, minima, choices.. */
+bool gt_epilogue_keeps(const struct gt_epilogue *e, int at);
+
+/* Whether sums are integers, and such a value becomes an element of 16 or 8 bits as d, or
+ * as d2 when `second`. It is then rounded once, and not to the arithmetic before. So is x,
+ * unless beta c is added to it. */
+bool gt_epilogue_rounds_once(const struct gt_epilogue *e, bool second);
+/* The same for a cast. */
+bool gt_epilogue_casts_once(const struct gt_epilogue *e, const struct gt_epi_node *node);
+/* Whether one of these is so. */
+bool gt_epilogue_has_once(const struct gt_epilogue *e);
+
 /* The first matrix operand whose elements are as large as those of C, or -1. */
 int gt_epilogue_boxed(const struct gt_epilogue *e);
 

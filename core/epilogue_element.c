@@ -11,20 +11,19 @@ static double sigmoid(double t) {
 }
 
 static double silu(double t) {
-    return isinf(t) && t < 0 ? 0 : t * sigmoid(t);
+    return t < -DBL_MAX ? 0 : t * sigmoid(t);
 }
 
 /* t / 2 erfc(-t / sqrt 2): as t / 2 (1 + erf(t / sqrt 2)), without cancellation. */
 static double gelu(double t) {
     static const double root_half = 0.70710678118654752440;
-    return isinf(t) && t < 0 ? 0 : 0.5 * t * erfc(-t * root_half);
+    return t < -DBL_MAX ? 0 : 0.5 * t * erfc(-t * root_half);
 }
 
 /* (1 + tanh z) / 2 is the sigmoid of 2 z. */
 static double gelu_tanh(double t) {
     static const double root_two_by_pi = 0.79788456080286535588;
-    return isinf(t) && t < 0 ? 0
-                             : t * sigmoid(2 * root_two_by_pi * (t + 0.044715 * t * t * t));
+    return t < -DBL_MAX ? 0 : t * sigmoid(2 * root_two_by_pi * (t + 0.044715 * t * t * t));
 }
 
 static const struct gt_epi_function {
@@ -53,16 +52,16 @@ const struct gt_epi_function *gt_epi_function_of(enum gt_epi_op_id op) {
 struct gt_range gt_epi_function_range(const struct gt_epi_function *f, struct gt_range t) {
     const bool dips = f->bottom < 0;
     const bool positive = f->op == GT_EPI_LOG || f->op == GT_EPI_SQRT; /* NaN below 0 */
-    const bool nan = t.nan || (positive && t.low < 0) || (dips && isinf(t.low));
+    const bool endless = dips && t.low < -DBL_MAX; /* -0, or minus infinity times 0 */
+    const bool nan = t.nan || (positive && t.low < 0) || endless;
+    const bool only_nan = gt_range_is_nan(t) || (positive && t.high < 0);
     if (positive)
         t = (struct gt_range){gt_range_greater(t.low, 0), gt_range_greater(t.high, 0),
                               t.nan};
     struct gt_range out =
         dips ? gt_range_dipping(f->f, f->turn, f->bottom, t) : gt_range_rising(f->f, t);
-    if (dips && isinf(t.low)) /* times 0, or times a roundoff of either sign */
-        out = (struct gt_range){-INFINITY, INFINITY, true};
     out.nan = nan;
-    return out;
+    return gt_range_unless_nan(out, only_nan);
 }
 
 /* ---- integers: modulo 2^32 ------------------------------------------------- */

@@ -20,41 +20,41 @@
 /* clang-format off */
 const struct gt_epi_op gt_epi_ops[GT_EPI_OPS] = {
     /*                    text         integer args level      rule relative of_operand
-     *                    tiny brief */
-    [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0,   0,  0,   0},
-    [GT_EPI_CAST]      = {NULL,        NULL,    1, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_X]         = {"x",         NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_ACC]       = {"acc",       NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_C]         = {"c",         NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_ALPHA]     = {"alpha",     NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_BETA]      = {"beta",      NULL,    0, TIGHT,        LEAF,  1,   0,  0,   0},
-    [GT_EPI_SELECT]    = {NULL,        NULL,    3, GT_EPI_LOOSE, ARITH,  0,   0,  0,   0},
-    [GT_EPI_LE]        = {"<=",        NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_GE]        = {">=",        NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_EQ]        = {"==",        NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_NE]        = {"!=",        NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_LT]        = {"<",         NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_GT]        = {">",         NULL,    2, COMPARE,      TRUTH,  0,   0,  0,   0},
-    [GT_EPI_ADD]       = {"+",         "add",   2, ADD,          ARITH,  1,   0,  0,   0},
-    [GT_EPI_SUB]       = {"-",         "sub",   2, ADD,          ARITH,  1,   0,  0,   0},
-    [GT_EPI_MUL]       = {"*",         "mul",   2, MUL,          ARITH,  1,   0,  0,   0},
-    [GT_EPI_DIV]       = {"/",         NULL,    2, MUL,          REAL,  5,   0,  1,   0},
-    [GT_EPI_NEGATE]    = {"-",         "neg",   1, SIGN,         ARITH,  0,   0,  0,   0},
-    [GT_EPI_MIN]       = {"min",       "min",   2, TIGHT,        ARITH,  0,   0,  0,   0},
-    [GT_EPI_MAX]       = {"max",       "max",   2, TIGHT,        ARITH,  0,   0,  0,   0},
-    [GT_EPI_ABS]       = {"abs",       "abs",   1, TIGHT,        ARITH,  0,   0,  0,   0},
-    [GT_EPI_RELU]      = {"relu",      "relu",  1, TIGHT,        ARITH,  0,   0,  0,   0},
-    [GT_EPI_EXP]       = {"exp",       NULL,    1, TIGHT,        REAL,  6,   0,  1,   0},
-    [GT_EPI_LOG]       = {"log",       NULL,    1, TIGHT,        REAL,  6,   0,  1,   0},
-    [GT_EPI_TANH]      = {"tanh",      NULL,    1, TIGHT,        REAL, 10,   0,  1,   0},
-    [GT_EPI_ERF]       = {"erf",       NULL,    1, TIGHT,        REAL, 32,   0,  1,   0},
-    [GT_EPI_SQRT]      = {"sqrt",      NULL,    1, TIGHT,        REAL,  6,   0,  1,   0},
-    [GT_EPI_SIGMOID]   = {"sigmoid",   NULL,    1, TIGHT,        REAL, 16,   0,  2, 128},
-    [GT_EPI_GELU]      = {"gelu",      NULL,    1, TIGHT,        REAL,  4,  24,  2,   0},
-    [GT_EPI_GELU_TANH] = {"gelu_tanh", NULL,    1, TIGHT,        REAL,  4,  24,  2,   0},
-    [GT_EPI_SILU]      = {"silu",      NULL,    1, TIGHT,        REAL, 16,   0, 256, 128},
+     *                    tail tiny brief */
+    [GT_EPI_NUMBER]    = {NULL,        NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_OPERAND]   = {NULL,        NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_LOCAL]     = {NULL,        NULL,    0, TIGHT,        LEAF,  0, 0, 0, 0, 0},
+    [GT_EPI_CAST]      = {NULL,        NULL,    1, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_X]         = {"x",         NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_ACC]       = {"acc",       NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_C]         = {"c",         NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_ALPHA]     = {"alpha",     NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_BETA]      = {"beta",      NULL,    0, TIGHT,        LEAF,  1, 0, 0, 0, 0},
+    [GT_EPI_SELECT]    = {NULL,        NULL,    3, GT_EPI_LOOSE, ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_LE]        = {"<=",        NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_GE]        = {">=",        NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_EQ]        = {"==",        NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_NE]        = {"!=",        NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_LT]        = {"<",         NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_GT]        = {">",         NULL,    2, COMPARE,      TRUTH,  0, 0, 0, 0, 0},
+    [GT_EPI_ADD]       = {"+",         "add",   2, ADD,          ARITH,  1, 0, 0, 0, 0},
+    [GT_EPI_SUB]       = {"-",         "sub",   2, ADD,          ARITH,  1, 0, 0, 0, 0},
+    [GT_EPI_MUL]       = {"*",         "mul",   2, MUL,          ARITH,  1, 0, 0, 0, 0},
+    [GT_EPI_DIV]       = {"/",         NULL,    2, MUL,          REAL,  5, 0, 0, 1, 0},
+    [GT_EPI_NEGATE]    = {"-",         "neg",   1, SIGN,         ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_MIN]       = {"min",       "min",   2, TIGHT,        ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_MAX]       = {"max",       "max",   2, TIGHT,        ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_ABS]       = {"abs",       "abs",   1, TIGHT,        ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_RELU]      = {"relu",      "relu",  1, TIGHT,        ARITH,  0, 0, 0, 0, 0},
+    [GT_EPI_EXP]       = {"exp",       NULL,    1, TIGHT,        REAL,  6, 0, 0, 1, 0},
+    [GT_EPI_LOG]       = {"log",       NULL,    1, TIGHT,        REAL,  6, 0, 0, 1, 0},
+    [GT_EPI_TANH]      = {"tanh",      NULL,    1, TIGHT,        REAL, 10, 0, 0, 1, 0},
+    [GT_EPI_ERF]       = {"erf",       NULL,    1, TIGHT,        REAL, 32, 0, 0, 1, 0},
+    [GT_EPI_SQRT]      = {"sqrt",      NULL,    1, TIGHT,        REAL,  6, 0, 0, 1, 0},
+    [GT_EPI_SIGMOID]   = {"sigmoid",   NULL,    1, TIGHT,        REAL, 16, 0, 0, 2, 128},
+    [GT_EPI_GELU]      = {"gelu",      NULL,    1, TIGHT,        REAL, 36, 3, 2, 2, 0},
+    [GT_EPI_GELU_TANH] = {"gelu_tanh", NULL,    1, TIGHT,        REAL, 16, 3, 6e-5, 32, 0},
+    [GT_EPI_SILU]      = {"silu",      NULL,    1, TIGHT,        REAL, 16, 0, 0, 256, 128},
 };
 
 const struct gt_epilogue_step gt_epilogue_steps[] = {
@@ -111,6 +111,52 @@ static bool is_short(int32_t type) {
 bool gt_epilogue_is_brief(const struct gt_epilogue *e) {
     return gt_epilogue_real(e) == GEMMTUNE_F32 && is_short(e->type_c) &&
            (e->d2 < 0 || is_short(e->type_d2));
+}
+
+/* Whether the operation on numbers of its own kind rounds none: integers are exact, and
+ * some operations return an operand, or its negative or size. A number that becomes an
+ * integer was rounded before; numbers that are compared may have been. */
+static bool rounds_none(const struct gt_epilogue *e, const struct gt_epi_node *node) {
+    const struct gt_epi_op *op = &gt_epi_ops[node->op];
+    const bool integer = node->kind != GT_EPI_REAL;
+    for (int i = 0; i < op->args; i++)
+        if (integer && e->node[node->arg[i]].kind == GT_EPI_REAL)
+            return false;
+    return integer || op->args == 0 || node->op == GT_EPI_CAST || op->relative <= 0;
+}
+
+bool gt_epilogue_keeps(const struct gt_epilogue *e, int at) {
+    const struct gt_epi_node *node = &e->node[at];
+    bool keeps = rounds_none(e, node);
+    if (node->op == GT_EPI_LOCAL)
+        return gt_epilogue_keeps(e, e->statement[node->arg[0]].root);
+    for (int i = 0; i < gt_epi_ops[node->op].args && keeps; i++)
+        keeps = gt_epilogue_keeps(e, node->arg[i]);
+    return keeps;
+}
+
+/* Whether a node's integers become elements of a float of 16 or 8 bits. */
+static bool becomes_short(const struct gt_epilogue *e, int at, int32_t type) {
+    return !gt_type_is_float((gemmtune_dtype)e->type_acc) &&
+           gt_type_is_float((gemmtune_dtype)type) && is_short(type) &&
+           gt_epilogue_keeps(e, at);
+}
+
+bool gt_epilogue_rounds_once(const struct gt_epilogue *e, bool second) {
+    const int32_t statement = second ? e->d2 : e->d;
+    return statement >= 0 &&
+           becomes_short(e, e->statement[statement].root, second ? e->type_d2 : e->type_c);
+}
+
+bool gt_epilogue_casts_once(const struct gt_epilogue *e, const struct gt_epi_node *node) {
+    return becomes_short(e, node->arg[0], node->arg[1]);
+}
+
+bool gt_epilogue_has_once(const struct gt_epilogue *e) {
+    bool has = gt_epilogue_rounds_once(e, false) || gt_epilogue_rounds_once(e, true);
+    for (int i = 0; i < e->nodes && !has; i++)
+        has = e->node[i].op == GT_EPI_CAST && gt_epilogue_casts_once(e, &e->node[i]);
+    return has;
 }
 
 int gt_epilogue_boxed(const struct gt_epilogue *e) {

@@ -63,15 +63,21 @@ enum gt_epi_level {
 
 /*
  * A kernel's result y of an operation on operands that the kernel has, beside the exact
- * result r of the same operands: |y - r| <= u (relative |r| + of_operand |t|) + tiny least.
+ * result r of the same operands:
+ *     |y - r| <= u relative |r| + min(u of_operand |t|, tail |r|) + tiny least
  * u is the unit roundoff of the arithmetic, t the operand, least the smallest normal
- * number. An operation that returns one of its operands has no error. The figures allow
+ * number. `tail` ends what an error of the operand's size allows where r goes to 0.
+ * An operation that returns one of its operands has no error. The figures allow
  * what OpenCL 1.2 allows (division 2.5 ulp, exp, log and sqrt 3, tanh 5, erf 16); one ulp
  * is at most 2 u |r|. Those of sigmoid, gelu and silu follow from their formulas:
  *     sigmoid  1 / (1 + exp(-t))
- *     gelu     t / 2 (1 + erf(t / sqrt 2))
- *     gelu_tanh t / 2 (1 + tanh(sqrt(2 / pi) (t + 0.044715 t^3)))
  *     silu     t / (1 + exp(-t)); below -88 (f64: -709) exp overflows and the result is -0
+ *     gelu     t / 2 erfc(-t / sqrt 2) in f64. In f32 a distribution that is off by
+ *              3.1e-8, and farther out by its own size at most, times t
+ *     gelu_tanh t / (1 + exp(-2 z)), z = sqrt(2 / pi) (t + 0.044715 t^3). The error of 2 z
+ *              is 7 u |2 z|, so 620 u of the result before exp overflows
+ * Of minus infinity silu, gelu and gelu_tanh are -0, their limit, or NaN, as minus infinity
+ * times 0 is.
  * A kernel whose outputs have 16 bits or fewer (gt_epilogue_is_brief) may lose `brief`
  * instead of `relative`. Its sigmoid and silu compute exp(-t) as 2^(t log2(1/e)). The
  * exponent, at most 128, is rounded to f32, which is 2^-17 of the result.
@@ -82,7 +88,7 @@ struct gt_epi_op {
     int args;
     enum gt_epi_level level;
     enum gt_epi_rule rule;
-    double relative, of_operand, tiny;
+    double relative, of_operand, tail, tiny;
     double brief; /* 0: as `relative` */
 };
 extern const struct gt_epi_op gt_epi_ops[GT_EPI_OPS];

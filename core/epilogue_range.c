@@ -18,6 +18,7 @@ struct pass {
     struct gt_grid grid; /* of its numbers */
     bool brief;          /* gt_epilogue_is_brief */
     bool exact;          /* results are not widened: a range of one number stays one */
+    bool once;           /* integers stay what they are until they are stored */
     struct gt_epi_ranges range[GT_EPILOGUE_NODES_MAX];
 };
 
@@ -69,6 +70,12 @@ static void all_as_real(const struct pass *p, struct gt_epi_ranges *x) {
         EACH(p, x, as_real(get(x, i), &p->arithmetic, &p->grid));
 }
 
+/* The same for integers. */
+static void integers_as_real(const struct pass *p, struct gt_epi_ranges *x) {
+    if (!p->once)
+        all_as_real(p, x);
+}
+
 /* Adds the slack of an operation to its results; t is its first operand. */
 static void round_results(const struct pass *p, struct gt_epi_ranges *out,
                           enum gt_epi_op_id op, const struct gt_epi_ranges *t) {
@@ -80,8 +87,10 @@ static void round_results(const struct pass *p, struct gt_epi_ranges *out,
         return;
     for (int i = 0; i < p->count; i++) {
         const double operand = gt_range_greater(fabs(t->low[i]), fabs(t->high[i]));
-        const struct gt_slack slack = {
-            relative * a.unit, of_operand * gt_range_lesser(operand, a.most) + tiny};
+        const double result = gt_range_greater(fabs(out->low[i]), fabs(out->high[i]));
+        const double part = gt_range_lesser(of_operand * gt_range_lesser(operand, a.most),
+                                            row->tail * gt_range_lesser(result, a.most));
+        const struct gt_slack slack = {relative * a.unit, part + tiny};
         put(out, i, gt_range_round(get(out, i), slack, &a));
     }
 }
@@ -200,7 +209,7 @@ static void scaled_sum(const struct pass *p, struct gt_epi_ranges *out, bool int
     if (integer_sums) {
         EACH(p, out, gt_epi_integer_range(GT_EPI_MUL, get(&alpha, i), get(out, i)));
         if (!integer)
-            all_as_real(p, out);
+            integers_as_real(p, out);
     } else {
         EACH(p, out, gt_range_multiply(get(&alpha, i), get(out, i)));
         round_all(p, out, 1);
@@ -258,7 +267,7 @@ static const struct gt_epi_ranges *operand_of(struct gt_epi_ranges *room,
     if (p->e->node[at].kind != GT_EPI_INT || kind != GT_EPI_REAL)
         return &p->range[at];
     *room = p->range[at];
-    all_as_real(p, room);
+    integers_as_real(p, room);
     return room;
 }
 
@@ -345,7 +354,7 @@ static void store(const struct pass *p, struct gt_epi_ranges *out,
 
 /* Evaluates all nodes, each exactly or as a kernel may round it. */
 static void run(struct pass *p, const struct gt_epilogue *e,
-                const struct gt_epi_block *block, int count, bool exact) {
+                const struct gt_epi_block *block, int count, bool exact, bool once) {
     p->e = e;
     p->block = block;
     p->count = count;
@@ -353,18 +362,31 @@ static void run(struct pass *p, const struct gt_epilogue *e,
     p->grid = gt_grid_of(gt_epilogue_real(e));
     p->brief = gt_epilogue_is_brief(e);
     p->exact = exact;
+    p->once = once;
     for (int i = 0; i < e->nodes; i++)
         eval_node(p, &p->range[i], &e->node[i]);
 }
 
-/* Evaluates all nodes as a kernel may round them, and writes what it may store. */
+/* Whether an output of integers is rounded once in this call. x is not when beta c is added
+ * to it. */
+static bool rounds_once(const struct gt_epilogue *e, const struct gt_epi_block *block,
+                        bool second) {
+    const bool adds = !(block->beta >= 0 && block->beta <= 0);
+    return gt_epilogue_rounds_once(e, second) && !(adds && gt_epilogue_reads(e, GT_EPI_X));
+}
+
+/* Evaluates all nodes as a kernel may round them, and writes what it may store. Usually
+ * both outputs take their numbers from one pass. */
 static void run_rounded(struct pass *p, struct gt_epi_ranges out[2],
                         const struct gt_epilogue *e, const struct gt_epi_block *block,
                         int count) {
     const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
-    run(p, e, block, count, false);
-    for (int k = 0; k < 2 && output[k] >= 0; k++)
+    for (int k = 0; k < 2 && output[k] >= 0; k++) {
+        const bool once = rounds_once(e, block, k == 1);
+        if (k == 0 || once != p->once)
+            run(p, e, block, count, false, once);
         store(p, &out[k], &p->range[e->statement[output[k]].root], (gemmtune_dtype)type[k]);
+    }
 }
 
 void gt_epilogue_ranges(struct gt_epi_ranges out[2], const struct gt_epilogue *e,
@@ -386,7 +408,7 @@ void gt_epilogue_eval(struct gt_epi_result out[2], const struct gt_epilogue *e,
     one.c[0] = values->c;
     for (int i = 0; i < e->operands; i++)
         one.operand[i][0] = values->operand[i];
-    run(&p, e, &one, 1, true);
+    run(&p, e, &one, 1, true, false);
     for (int k = 0; k < 2 && output[k] >= 0; k++) {
         const struct gt_range x = get(&p.range[e->statement[output[k]].root], 0);
         out[k].value = gt_range_is_point(x) ? x.low : NAN;

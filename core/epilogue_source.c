@@ -11,6 +11,7 @@
 struct sheet {
     const struct gt_epilogue *e;
     struct gt_page page;
+    bool once; /* integers become reals that a second rounding does not notice */
 };
 
 #define PUT(w, ...) gt_page_put(&(w)->page, __VA_ARGS__)
@@ -34,7 +35,9 @@ static void put_leaf(struct sheet *w, const struct gt_epi_node *node) {
     else if (node->op == GT_EPI_OPERAND)
         PUT(w, "gt_in_%d", node->arg[0]);
     else if (node->op == GT_EPI_LOCAL)
-        PUT(w, "gt_v%d", node->arg[0]);
+        PUT(w, "gt_%c%d", w->once && node->kind == GT_EPI_REAL ? 'o' : 'v', node->arg[0]);
+    else if (node->op == GT_EPI_X && node->kind == GT_EPI_REAL && w->once)
+        PUT(w, "gt_once_x");
     else
         PUT(w, "gt_in_%s", gt_epi_ops[node->op].text);
 }
@@ -42,7 +45,7 @@ static void put_leaf(struct sheet *w, const struct gt_epi_node *node) {
 /* Writes a node as a real when `real` is set. */
 static void put_as(struct sheet *w, int at, bool real) {
     const bool converts = real && w->e->node[at].kind == GT_EPI_INT;
-    PUT(w, converts ? "(gt_real)(" : "");
+    PUT(w, !converts ? "" : w->once ? "gt_iodd(" : "(gt_real)(");
     put_node(w, at);
     PUT(w, converts ? ")" : "");
 }
@@ -61,8 +64,11 @@ static void put_call(struct sheet *w, const struct gt_epi_node *node) {
 static void put_cast(struct sheet *w, const struct gt_epi_node *node) {
     const bool from_int = w->e->node[node->arg[0]].kind == GT_EPI_INT;
     const char *name = node->kind == GT_EPI_REAL ? "cast" : from_int ? "iint" : "int";
+    const bool once = w->once;
     PUT(w, "gt_%s_%s(", name, gt_type_name((gemmtune_dtype)node->arg[1]));
+    w->once = gt_epilogue_casts_once(w->e, node);
     put_as(w, node->arg[0], node->kind == GT_EPI_REAL);
+    w->once = once;
     PUT(w, ")");
 }
 
@@ -114,17 +120,37 @@ bool gt_epilogue_stores_int(const struct gt_epilogue *e, bool second) {
     return statement >= 0 && e->node[e->statement[statement].root].kind == GT_EPI_INT;
 }
 
-int gt_epilogue_source(const struct gt_epilogue *e, char *buf, size_t size) {
-    struct sheet w = {e, gt_page_of(buf, size)};
-    for (int i = 0; i < e->statements; i++) {
-        const int root = e->statement[i].root;
-        PUT(&w, "const %s gt_v%d = ", e->node[root].kind == GT_EPI_INT ? "int" : "gt_real",
-            i);
-        put_node(&w, root);
-        PUT(&w, ";\n");
+static void put_statement(struct sheet *w, int i, bool once) {
+    const int root = w->e->statement[i].root;
+    const bool integer = w->e->node[root].kind == GT_EPI_INT;
+    PUT(w, "const %s gt_%c%d = ", integer ? "int" : "gt_real", once ? 'o' : 'v', i);
+    w->once = once;
+    put_node(w, root);
+    PUT(w, ";\n");
+}
+
+/* A statement of integers that become reals has a second value, for stores and casts that
+ * round it again. */
+static void put_statements(struct sheet *w) {
+    const bool needed = gt_epilogue_has_once(w->e);
+    for (int i = 0; i < w->e->statements; i++) {
+        const int root = w->e->statement[i].root;
+        put_statement(w, i, false);
+        if (needed && w->e->node[root].kind == GT_EPI_REAL && gt_epilogue_keeps(w->e, root))
+            put_statement(w, i, true);
     }
-    PUT(&w, "GT_PUT_D(gt_v%d);\n", e->d);
+}
+
+static void put_store(struct sheet *w, const char *name, int i, bool once) {
+    const bool integer = w->e->node[w->e->statement[i].root].kind == GT_EPI_INT;
+    PUT(w, "%s(gt_%c%d);\n", name, once && !integer ? 'o' : 'v', i);
+}
+
+int gt_epilogue_source(const struct gt_epilogue *e, char *buf, size_t size) {
+    struct sheet w = {e, gt_page_of(buf, size), false};
+    put_statements(&w);
+    put_store(&w, "GT_PUT_D", e->d, gt_epilogue_rounds_once(e, false));
     if (e->d2 >= 0)
-        PUT(&w, "GT_PUT_D2(gt_v%d);\n", e->d2);
+        put_store(&w, "GT_PUT_D2", e->d2, gt_epilogue_rounds_once(e, true));
     return w.page.len;
 }

@@ -13,6 +13,9 @@
  *   values      gt_in_x gt_in_acc gt_in_c gt_in_alpha gt_in_beta, and gt_in_<n> for operand
  *               n: gt_real, or int for an integer of a problem whose sums are integers.
  *               Those that the text does not name need not exist
+ *               gt_once_x and gt_iodd(int): x, when no beta c is added, and an integer as
+ *               reals that a rounding to 16 or 8 bits turns into the nearest element; where
+ *               gt_epilogue_has_once
  *   stores      GT_PUT_D(v), GT_PUT_D2(v): v is gt_real or int, as gt_epilogue_stores_int
  *               says; rounded to the nearest element, integers saturated
  *   of gt_real  gt_min gt_max (x, y); gt_abs gt_relu gt_exp gt_log gt_tanh gt_erf gt_sqrt

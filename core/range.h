@@ -22,7 +22,8 @@
 #include <math.h>
 
 /* All numbers from low to high, which may be infinite, and NaN when `nan` is set. The ends
- * are never NaN. */
+ * are never NaN. Where low is above high there is no number, and NaN alone is right; an
+ * operation on it gives NaN, beside numbers perhaps when the other operand is infinite. */
 struct gt_range {
     double low, high;
     bool nan;
@@ -59,18 +60,27 @@ static inline double gt_range_below(double x) {
     return gt_range_infinite(x) ? x : below;
 }
 
-/* The range of one number; of NaN: NaN and the number 0. */
+/* The range of one number, or of NaN. */
 static inline struct gt_range gt_range_point(double value) {
-    const double number = isnan(value) ? 0 : value;
-    return (struct gt_range){number, number, isnan(value)};
+    const bool nan = isnan(value);
+    return (struct gt_range){nan ? INFINITY : value, nan ? -INFINITY : value, nan};
+}
+
+/* x, or NaN alone when `nan` is set. */
+static inline struct gt_range gt_range_unless_nan(struct gt_range x, bool nan) {
+    return (struct gt_range){nan ? INFINITY : x.low, nan ? -INFINITY : x.high, x.nan | nan};
+}
+
+static inline bool gt_range_is_nan(struct gt_range x) {
+    return x.low > x.high;
 }
 
 /* All numbers within `error` of the value, and a little more. */
 static inline struct gt_range gt_range_about(double value, double error) {
     const double low = gt_range_below(value - error);
     const double high = -gt_range_below(-value - error);
-    const bool nan = isnan(low) | isnan(high);
-    return (struct gt_range){nan ? 0 : low, nan ? 0 : high, nan};
+    return gt_range_unless_nan((struct gt_range){low, high, false},
+                               isnan(low) | isnan(high));
 }
 
 static inline struct gt_range gt_range_join(struct gt_range x, struct gt_range y) {
@@ -121,26 +131,26 @@ static inline int gt_range_holds_infinity(struct gt_range x) {
 static inline struct gt_range gt_range_multiply(struct gt_range x, struct gt_range y) {
     const bool nan = x.nan | y.nan | (gt_range_holds_zero(x) & gt_range_holds_infinity(y)) |
                      (gt_range_holds_infinity(x) & gt_range_holds_zero(y));
-    return gt_range_of_ends(x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high,
-                            nan);
+    const struct gt_range out = gt_range_of_ends(x.low * y.low, x.low * y.high,
+                                                 x.high * y.low, x.high * y.high, nan);
+    return gt_range_unless_nan(out, gt_range_is_nan(x) | gt_range_is_nan(y));
 }
 
 static inline struct gt_range gt_range_divide(struct gt_range x, struct gt_range y) {
     const bool nan =
         x.nan | y.nan | (gt_range_holds_infinity(x) & gt_range_holds_infinity(y));
-    return gt_range_holds_zero(y)
-               ? (struct gt_range){-INFINITY, INFINITY, nan | gt_range_holds_zero(x)}
-               : gt_range_of_ends(x.low / y.low, x.low / y.high, x.high / y.low,
-                                  x.high / y.high, nan);
+    const struct gt_range out =
+        gt_range_holds_zero(y)
+            ? (struct gt_range){-INFINITY, INFINITY, nan | gt_range_holds_zero(x)}
+            : gt_range_of_ends(x.low / y.low, x.low / y.high, x.high / y.low,
+                               x.high / y.high, nan);
+    return gt_range_unless_nan(out, gt_range_is_nan(x) | gt_range_is_nan(y));
 }
 
-/* A NaN operand may give the other operand, as fmin does, or NaN. */
+/* NaN when an operand is NaN: then an end of it, infinite, is the lesser on one side. */
 static inline struct gt_range gt_range_min(struct gt_range x, struct gt_range y) {
-    const struct gt_range least = {gt_range_lesser(x.low, y.low),
-                                   gt_range_lesser(x.high, y.high), x.nan | y.nan};
-    const struct gt_range all = gt_range_join(x, y);
-    /* The lesser of the low ends is that of `all`. */
-    return (struct gt_range){least.low, least.nan ? all.high : least.high, least.nan};
+    return (struct gt_range){gt_range_lesser(x.low, y.low), gt_range_lesser(x.high, y.high),
+                             x.nan | y.nan};
 }
 
 static inline struct gt_range gt_range_max(struct gt_range x, struct gt_range y) {

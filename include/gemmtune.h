@@ -377,10 +377,13 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * All memory stays the caller's.
  *
  * A matrix reaches from its first to its last element: the last row needs no padding, nor
- * does the last matrix of a batch. C must overlap neither A nor B, also where they are not
- * read. EINVAL where C begins where one of them does, and on OpenCL where a buffer is too
- * small. Any other overlap is not noticed, and the result is then undefined: addresses
- * inside the same matrix, or an OpenCL sub-buffer that shares bytes with another buffer.
+ * does the last matrix of a batch. Matrices and operands may begin at any element of their
+ * memory: a pointer is aligned to its own element. Where fast kernels copy more than an
+ * element at a time, a plan has a second kernel for other pointers. C must overlap neither
+ * A nor B, also where they are not read. EINVAL where C begins where one of them does, and
+ * on OpenCL where a buffer is too small. Any other overlap is not noticed, and the result
+ * is then undefined: addresses inside the same matrix, or an OpenCL sub-buffer that shares
+ * bytes with another buffer.
  *
  * Nothing needs to be given that is not read. Where alpha or k is 0, a and b may be NULL.
  * Where m, n or batch is 0, all pointers may be NULL.

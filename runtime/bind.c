@@ -242,19 +242,20 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
 }
 
 /* Of one matrix no stride counts, nor of matrices that pointers lead to. Those pointers are
- * aligned as the problem says. */
+ * aligned as the problem says. Every pointer is aligned to its own element. */
 static int64_t align_of(const gemmtune_problem *p, int64_t ld, int64_t stride,
                         gemmtune_dtype type, int64_t pointer_align) {
-    const int64_t element = (int64_t)gt_type_size(type), promised = p->pointer_align;
-    if (gt_problem_has_pointers(p))
-        return gt_row_align(ld, 0, type, promised > element ? promised : element);
-    return gt_row_align(ld, gt_problem_is_batch(p) ? stride : 0, type, pointer_align);
+    const bool behind = gt_problem_has_pointers(p);
+    const int64_t element = (int64_t)gt_type_size(type);
+    const int64_t known = behind ? p->pointer_align : pointer_align;
+    return gt_row_align(ld, gt_problem_is_batch(p) && !behind ? stride : 0, type,
+                        known > element ? known : element);
 }
 
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align) {
     /* A group of rows of a transposed A begins at any element of its rows. */
     const bool splits_a = gt_problem_has_rows(p) && p->trans_a != GEMMTUNE_NOTRANS;
-    const int64_t align_a = splits_a ? (int64_t)gt_type_size(p->type_a) : pointer_align;
+    const int64_t align_a = splits_a ? 1 : pointer_align;
     b->value[GT_IN_ALIGN_A] = align_of(p, p->lda, p->stride_a, p->type_a, align_a);
     b->value[GT_IN_ALIGN_B] = align_of(p, p->ldb, p->stride_b, p->type_b, pointer_align);
     b->value[GT_IN_ALIGN_C] = align_of(p, p->ldc, p->stride_c, p->type_c, pointer_align);

@@ -171,6 +171,11 @@ static void put_x(struct gt_page *page, const struct gt_epilogue *e) {
                     "        (gt_adds%s ? (gt_real)(int)beta * (gt_real)gt_from_c(old)\n"
                     "                 : GT_REAL(0.0));\n",
                     gt_epilogue_reads(e, GT_EPI_C) ? " && beta != (gt_acc)0" : "");
+    if (!is_float(e->type_acc) && !integer && gt_epilogue_has_once(e))
+        gt_page_put(
+            page, "    const gt_real gt_once_x =\n"
+                  "        gt_adds && beta != (gt_acc)0 ? gt_in_x\n"
+                  "                                     : gt_iodd((int)(alpha * acc));\n");
 }
 
 static void put_values(struct gt_page *page, const struct gt_epilogue *e) {

@@ -306,7 +306,9 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
 void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
                      const struct gt_device *d, const gemmtune_problem *p);
 /* Binds the alignment of rows: the largest power of two, at most 16, that divides the
- * pointers and the row starts. gt_bind_problem binds it for pointers aligned to 16. */
+ * pointers and the row starts. Pointers are multiples of `pointer_align` bytes and of their
+ * own element: 1 says no more than that. gt_bind_problem binds it for pointers aligned to
+ * 16. */
 void gt_bind_align(struct gt_binding *b, const gemmtune_problem *p, int64_t pointer_align);
 /* The point's values in the family's parameter order, checked against the domains. EINVAL
  * as gt_bind_point. */

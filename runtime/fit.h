@@ -19,8 +19,8 @@ struct gt_fit {
 /*
  * Fits the family's point to a canonical problem on a device. `values` are the point's, in
  * the family's parameter order; the pointers of A, B and C are multiples of `pointer_align`
- * bytes. A C without elements (m or n is 0) is treated as one of 1 row or 1 column: its
- * kernel is never launched.
+ * bytes and of their own elements. A C without elements (m or n is 0) is treated as one of
+ * 1 row or 1 column: its kernel is never launched.
  *
  * EUNSUPPORTED, with the reason, when the family has no kernel for the device, the data
  * types or the layout. EINVAL, with the reason, when the point may not run the problem:

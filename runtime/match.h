@@ -73,7 +73,7 @@ struct gt_query {
     const gemmtune_problem *problem; /* canonical */
     gemmtune_match worst;            /* the worst match that the caller accepts */
     size_t workspace_max;            /* bytes of the caller's workspace */
-    int64_t pointer_align;           /* alignment of A, B and C in bytes */
+    int64_t pointer_align;           /* as of gt_bind_align */
     /* Returns true for a choice that failed to build before. May be NULL. */
     bool (*skip)(void *user, const struct gt_choice *c);
     void *user;

@@ -98,13 +98,6 @@ static size_t element_size(const gemmtune_problem *p, int operand) {
     return gt_type_size(type[operand]);
 }
 
-static int64_t narrow_align(const gemmtune_problem *p) {
-    size_t most = 1;
-    for (int i = 0; i < 3; i++)
-        most = element_size(p, i) > most ? element_size(p, i) : most;
-    return (int64_t)most;
-}
-
 /* A narrow kernel that is made out of the wide one may take this many times the forecast of
  * the wide one. */
 static const double narrow_slowdown_max = 1.25;
@@ -132,7 +125,7 @@ static void set_values(struct gt_choice *c, const int64_t *values) {
 
 /* The wide kernel with other values of its adaptable parameters: the fastest by the model.
  * This spares a lookup, which takes 2 ms. False when none of them may run, or all are much
- * slower; for EXACT too, because they were not tuned. */
+ * slower. */
 static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
                         const struct gt_choice *wide) {
     struct gt_prediction prediction;
@@ -143,8 +136,7 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
     bool found = false;
     *out = *wide;
     gt_model_begin(&model, &wide->fit.binding, q->device);
-    if (q->worst == GEMMTUNE_MATCH_EXACT ||
-        !gt_model_predict_fit(&prediction, &model, &wide->fit) ||
+    if (!gt_model_predict_fit(&prediction, &model, &wide->fit) ||
         gt_point_values(values, wide->family, &wide->point, NULL) != GEMMTUNE_OK)
         return false;
     double least_ns = narrow_slowdown_max * prediction.ns;
@@ -159,9 +151,18 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
     return found;
 }
 
+/* The question for a narrow kernel. Of the pointers nothing is known but that they point to
+ * elements. The worst match is for the wide kernel: any narrow one is better than
+ * a call that is refused. */
+static struct gt_query narrow_query(struct gt_query query) {
+    query.pointer_align = 1;
+    query.worst = GEMMTUNE_MATCH_DEFAULT;
+    return query;
+}
+
 gt_status gt_match_narrow(struct gt_choice *choice, struct gt_query query,
                           const struct gt_choice *wide, struct gt_err *err) {
-    query.pointer_align = narrow_align(query.problem);
+    query = narrow_query(query);
     return narrow_down(choice, &query, wide) ? GEMMTUNE_OK : gt_match(choice, &query, err);
 }
 
@@ -169,7 +170,7 @@ gt_status gt_plan_choose_narrow(struct gt_choice *choice, struct gt_gpu *gpu,
                                 struct gt_query query, const struct gt_choice *wide,
                                 bool only_cached, gt_try_fn try, void *user,
                                 struct gt_err *err) {
-    query.pointer_align = narrow_align(query.problem);
+    query = narrow_query(query);
     if (narrow_down(choice, &query, wide) &&
         (!only_cached || gt_exec_is_cached(gpu, &choice->fit))) {
         const gt_status status = try(user, gpu, &choice->fit, err);

@@ -25,8 +25,29 @@ typedef gt_f32 gt_real;
 
 /* ---- functions of gt_real -------------------------------------------------------- */
 
-#define gt_min(x, y) GT_MATH(fmin)((x), (y))
-#define gt_max(x, y) GT_MATH(fmax)((x), (y))
+/* NaN where x or y is NaN, as in PyTorch and NumPy; fmin and fmax give the other number. */
+#if !GT_OPENCL && !(GT_FLOAT && GT_SIZEOF_ACC == 8) && __CUDA_ARCH__ >= 800
+GT_INLINE gt_f32 gt_min(gt_f32 x, gt_f32 y) {
+    gt_f32 z;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+
+GT_INLINE gt_f32 gt_max(gt_f32 x, gt_f32 y) {
+    gt_f32 z;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(z) : "f"(x), "f"(y));
+    return z;
+}
+#else
+GT_INLINE gt_real gt_min(gt_real x, gt_real y) {
+    return x < y || x != x ? x : y;
+}
+
+GT_INLINE gt_real gt_max(gt_real x, gt_real y) {
+    return x > y || x != x ? x : y;
+}
+#endif
+
 #define gt_abs(x) GT_MATH(fabs)(x)
 #define gt_exp(x) GT_MATH(exp)(x)
 #define gt_log(x) GT_MATH(log)(x)
@@ -35,9 +56,40 @@ typedef gt_f32 gt_real;
 #define gt_sqrt(x) GT_MATH(sqrt)(x)
 #define gt_relu(x) gt_max((x), GT_REAL(0.0))
 
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+/* Minus infinity as the least number, whose product with 0 is 0. */
+#define gt_finite(x) gt_max((x), GT_REAL(-1.7976931348623157e308))
+
+GT_INLINE gt_f64 gt_sigmoid(gt_f64 x) {
+    return 1.0 / (1.0 + gt_exp(-x));
+}
+
+GT_INLINE gt_f64 gt_silu(gt_f64 x) {
+    return gt_finite(x) / (1.0 + gt_exp(-x));
+}
+
+/* erfc has its accuracy where 1 + erf cancels. */
+GT_INLINE gt_f64 gt_gelu(gt_f64 x) {
+    return 0.5 * gt_finite(x) * erfc(x * -0.70710678118654752440);
+}
+
+/* (1 + tanh z) / 2 is the sigmoid of 2 z. It goes to 0 on devices whose tanh does not reach
+ * -1. */
+GT_INLINE gt_f64 gt_gelu_tanh(gt_f64 x) {
+    const gt_f64 cubic = x + 0.044715 * x * x * x;
+    return gt_finite(x) / (1.0 + gt_exp(-1.59576912160573071176 * cubic));
+}
+#else
+#if GT_OPENCL
+/* PoCL's exp2 takes four times as long as its exp. */
+#define gt_exp2(y) exp((y) * 0.69314718055994530942f)
+#define gt_inverse(d) (1.0f / (d))
+#define gt_step(p, s, c) mad((p), (s), (c))
+#define gt_decay(x) exp(-(x))
+#define gt_finite(x) gt_max((x), -3.4028234663852886e38f)
+#else
 /* Two instructions of a GPU serve these functions: 2^y, and 1 / d for d of at least 1. Both
  * are off by two units of the last place at most. A subnormal result becomes 0. */
-#if !GT_OPENCL && !(GT_FLOAT && GT_SIZEOF_ACC == 8)
 GT_INLINE gt_f32 gt_exp2(gt_f32 y) {
     gt_f32 e;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(y));
@@ -55,12 +107,17 @@ GT_INLINE gt_f32 gt_decay(gt_f32 x) {
     return GT_BRIEF ? gt_exp2(x * -1.44269504088896340736f) : gt_exp(-x);
 }
 
+#define gt_step(p, s, c) __fmaf_rn((p), (s), (c))
+/* Minus infinity stays and gives NaN: one more instruction an element is not worth it. */
+#define gt_finite(x) (x)
+#endif
+
 GT_INLINE gt_f32 gt_sigmoid(gt_f32 x) {
     return gt_inverse(1.0f + gt_decay(x));
 }
 
 GT_INLINE gt_f32 gt_silu(gt_f32 x) {
-    return x * gt_inverse(1.0f + gt_decay(x));
+    return gt_finite(x) * gt_inverse(1.0f + gt_decay(x));
 }
 
 /*
@@ -72,37 +129,19 @@ GT_INLINE gt_f32 gt_silu(gt_f32 x) {
 GT_INLINE gt_f32 gt_gelu(gt_f32 x) {
     const gt_f32 s = x * x;
     gt_f32 p = -5.06723657e-9f;
-    p = __fmaf_rn(p, s, 3.81631282e-7f);
-    p = __fmaf_rn(p, s, -1.14398335e-5f);
-    p = __fmaf_rn(p, s, 1.59579939e-4f);
-    p = __fmaf_rn(p, s, 9.40492308e-5f);
-    p = __fmaf_rn(p, s, -0.104835122f);
-    p = __fmaf_rn(p, s, -2.3022093f);
-    return x * gt_inverse(1.0f + gt_exp2(x * p));
+    p = gt_step(p, s, 3.81631282e-7f);
+    p = gt_step(p, s, -1.14398335e-5f);
+    p = gt_step(p, s, 1.59579939e-4f);
+    p = gt_step(p, s, 9.40492308e-5f);
+    p = gt_step(p, s, -0.104835122f);
+    p = gt_step(p, s, -2.3022093f);
+    return gt_finite(x) * gt_inverse(1.0f + gt_exp2(x * p));
 }
 
-/* (1 + tanh z) / 2 is the sigmoid of 2 z. */
+/* (1 + tanh z) / 2 is the sigmoid of 2 z, also on devices whose tanh does not reach -1. */
 GT_INLINE gt_f32 gt_gelu_tanh(gt_f32 x) {
-    const gt_f32 p = __fmaf_rn(-0.10294324f, x * x, -2.3022082f);
-    return x * gt_inverse(1.0f + gt_exp2(x * p));
-}
-#else
-GT_INLINE gt_real gt_sigmoid(gt_real x) {
-    return GT_REAL(1.0) / (GT_REAL(1.0) + gt_exp(-x));
-}
-
-GT_INLINE gt_real gt_silu(gt_real x) {
-    return x / (GT_REAL(1.0) + gt_exp(-x));
-}
-
-GT_INLINE gt_real gt_gelu(gt_real x) {
-    return GT_REAL(0.5) * x * (GT_REAL(1.0) + gt_erf(x * GT_REAL(0.70710678118654752440)));
-}
-
-GT_INLINE gt_real gt_gelu_tanh(gt_real x) {
-    const gt_real cubic = x + GT_REAL(0.044715) * x * x * x;
-    return GT_REAL(0.5) * x *
-           (GT_REAL(1.0) + gt_tanh(GT_REAL(0.79788456080286535588) * cubic));
+    const gt_f32 p = gt_step(-0.10294324f, x * x, -2.3022082f);
+    return gt_finite(x) * gt_inverse(1.0f + gt_exp2(x * p));
 }
 #endif
 
@@ -149,12 +188,12 @@ GT_INLINE gt_f32 gt_odd(gt_real x) {
 #define gt_odd(x) (x)
 #endif
 
-/* The same for an integer. Below 2^24 nothing is lost, above it the last 8 bits. */
+/* The same for an integer. The nearest f32 is 2^31 at most. */
 GT_INLINE gt_f32 gt_iodd(int x) {
     const unsigned int size = (unsigned int)gt_iabs(x);
-    const unsigned int cut = size >> 8 | ((size & 255u) != 0);
-    const gt_f32 wide = (gt_f32)cut * 256.0f, small = (gt_f32)(size & 0xffffffu);
-    const gt_f32 all = size < 1u << 24 ? small : wide;
+    const gt_f32 near = (gt_f32)size;
+    const unsigned int back = (unsigned int)near, bits = GT_BITS_FROM_F32(near);
+    const gt_f32 all = back == size ? near : GT_BITS_TO_F32((bits - (back > size)) | 1);
     return x < 0 ? -all : all;
 }
 
@@ -205,15 +244,28 @@ GT_INLINE gt_real gt_whole(gt_real x, gt_real least, gt_real most) {
     return x != x ? GT_REAL(0.0) : GT_MATH(rint)(gt_clamp(x, least, most));
 }
 
-/* INT32_MAX, or the f32 above it. */
-#define gt_real_i32(x) gt_whole((x), GT_REAL(-2147483648.0), GT_REAL(2147483647.0))
-#define gt_real_i8(x) gt_whole((x), GT_REAL(-128.0), GT_REAL(127.0))
+/* The largest gt_real that an int holds. Beyond it neither a conversion to int nor PoCL's
+ * rint is defined, and compilers use that where they know the number. */
+#if GT_FLOAT && GT_SIZEOF_ACC == 8
+#define GT_INT_MOST 2147483647.0
+#else
+#define GT_INT_MOST 2147483520.0f
+#endif
 
-GT_INLINE int gt_int_i32(gt_real x) {
-    const gt_real whole = gt_real_i32(x);
-    return whole >= GT_REAL(2147483648.0) ? 2147483647 : (int)whole;
+GT_INLINE gt_real gt_whole_i32(gt_real x) {
+    return gt_whole(x, GT_REAL(-2147483648.0), GT_INT_MOST);
 }
 
+/* INT32_MAX, or the f32 above it. */
+GT_INLINE gt_real gt_real_i32(gt_real x) {
+    return x > GT_INT_MOST ? GT_REAL(2147483647.0) : gt_whole_i32(x);
+}
+
+GT_INLINE int gt_int_i32(gt_real x) {
+    return x > GT_INT_MOST ? 2147483647 : (int)gt_whole_i32(x);
+}
+
+#define gt_real_i8(x) gt_whole((x), GT_REAL(-128.0), GT_REAL(127.0))
 #define gt_int_i8(x) ((int)gt_real_i8(x))
 
 #define gt_iint_i32(x) (x)

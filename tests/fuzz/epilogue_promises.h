@@ -95,7 +95,8 @@ static inline void check_range(const struct gt_epilogue *e, const char *text, do
     struct gt_epi_result out[2];
     gt_epilogue_eval(out, e, &values);
     for (int i = 0; i < 1 + (e->d2 >= 0); i++)
-        promise(out[i].store.low <= out[i].store.high, text, "an element has a range");
+        promise(out[i].store.low <= out[i].store.high || out[i].store.nan, text,
+                "an element has a range, or is NaN");
 }
 
 /* Returns how many types of problems accept the text. */

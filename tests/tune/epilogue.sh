@@ -21,6 +21,17 @@ right naive 'f32-nn-33x18x20,epi=d2[i,j]:i8;d2=log(x);d=abs(i8(x/0)+1)'
 right block 'bf16-nn-65x72x36,epi=d=i32(sqrt(x))'
 right tile 'f64-tn-33x18x20,epi=d=i8(sqrt(x))-i32(log(x))'
 right tile 'i32-tn-33x18x20,epi=d2[i,j]:f32;d2=i8(log(x));d=i8(x/0)+i32(sqrt(x))'
+# A NaN stays one in functions that compare.
+right naive 'f32-nn-33x18x20,epi=d=relu(sqrt(x));d2=min(log(x),1)'
+right tile 'f64-tn-33x18x20,epi=d=max(log(x),x)'
+# Numbers beyond all integers, known to the compiler or not, and functions far below 0.
+right naive 'i8-nn-33x18x20,epi=d2=-3e9;d=2147483648'
+right vector 'i8-nn-33x18x20,epi=d2=i32(1e30)+x;d=x*1e30'
+right naive 'f32-nn-33x18x20,epi=d2=gelu_tanh(x*1e9);d=silu(-1e30*abs(x))+gelu(x*1e30)'
+right tile 'f64-nn-33x18x20,epi=d2=gelu_tanh(x*1e9);d=gelu(x*3)'
+# Integers that are rounded once to 16 bits, though no f32 holds them.
+right naive 'i8=bf16-nn-33x18x20,beta,epi=d2=x;d=max(acc*16842753,c)'
+right vector 'i8=bf16-nn-33x18x20,epi=d2[i,j]:f32;d2=bf16(acc*16842753);d=-acc*16842753'
 # Batches: operands with rows have those of all products, others serve all of them. C's products
 # lie side by side, have gaps or none, and a kernel has a workspace for each.
 right tile 'f64-tn-33x18x20,batch=3,epi=s:f32;d2=x;d=s*x+r[i,j]*b[j]+q[i]'

@@ -173,6 +173,10 @@ static const struct mutant output_mutants[] = {
              "gt_acc acc = 0; ((GT_GLOBAL gt_f32 *)gt_op_0)[row] *= 2;", "scale_rows"),
     EPILOGUE("gelu_of_a_little_more", "alpha, acc, beta GT",
              "alpha, acc * 1.0001f, beta GT", "bias_gelu"),
+    EPILOGUE("nan_lost", "alpha, acc, beta GT", "alpha, acc < 0 ? 0 : acc, beta GT",
+             "d=relu(sqrt(acc))"),
+    EPILOGUE("number_far_below_0", "alpha, acc, beta GT",
+             "alpha, acc < 0 ? 1e-8f : acc, beta GT", "d=gelu_tanh(acc*1e9)"),
     {"naive_k_0_does_nothing", "naive", "f32-nn", NAIVE, "if (i < m - row0",
      "if (k && i < m - row0"},
 };

@@ -12,6 +12,9 @@ each_family=$GT_BUILD/tests/device/each_family
 "$GT_BUILD/tests/device/test_pack" >"$TMPDIR/out" 2>&1
 is "gemmtune_pack, and products with its output" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
 
+"$GT_BUILD/tests/device/test_odd_pointers" >"$TMPDIR/out" 2>&1
+is "matrices that begin at any element" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
+
 # starts DEVICE PROBLEM FAMILY [OPTION...]: its default and starts, which must be right or refuse
 # the problem; at least one must run. The options are those of each_family.
 starts() {

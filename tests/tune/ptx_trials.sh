@@ -54,6 +54,9 @@ trial wgmma bf16-nt-380x192x136,batch=2 \
 trial wgmma bf16-nt-1088x384x72 "BM=128 BN=16 WGM=2 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
 trial wgmma bf16-nt-380x192x136,batch=4,epi=bias_gelu \
     "BM=64 BN=32 WGM=1 WGN=2 STAGES=2 GROUP=1 PERSIST=1 PINGPONG=1 REPACK=0 STORE=1"
+# NaN of an instruction, an integer rounded once, a constant beyond all integers.
+trial mma 'bf16-nt-40x48x40,epi=d2[i,j]:f32;d=relu(sqrt(x));d2=max(log(x),x)' ""
+trial wgmma 'i8=bf16-nt-64x48x64,epi=d2[i,j]:i32;d2=3e9;d=max(acc*16842753,x)' "BM=64 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=0"
 trial wgmma f16-nn-140x72x136,beta "BM=128 BN=32 WGM=2 WGN=2 STAGES=2 GROUP=1 REPACK=0 STORE=1"
 # Rows of C that begin anywhere: chunks share the pieces of 16 bytes between them.
 trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"

@@ -32,7 +32,8 @@ struct kernel {
     struct gt_arithmetic arithmetic;
     uint64_t seed;
     long double acc;
-    long double statement[GT_EPILOGUE_STATEMENTS_MAX];
+    bool once; /* integers stay exact until a store or a cast rounds them */
+    long double statement[2][GT_EPILOGUE_STATEMENTS_MAX]; /* without and with `once` */
 };
 
 static long double kernel_node(struct kernel *k, int at);
@@ -88,7 +89,8 @@ static bool is_real(const struct kernel *k, int at) {
 
 static long double as_real(struct kernel *k, const struct gt_epi_node *node, int i) {
     const long double x = kernel_node(k, node->arg[i]);
-    return !is_real(k, node->arg[i]) && node->kind == GT_EPI_REAL ? converted(k, x) : x;
+    const bool converts = !is_real(k, node->arg[i]) && node->kind == GT_EPI_REAL;
+    return converts && !k->once ? converted(k, x) : x;
 }
 
 static long double loaded(struct kernel *k, double value, bool real) {
@@ -102,7 +104,7 @@ static long double kernel_x(struct kernel *k, bool real) {
     const bool fuse = real && !int_sums && draw(&k->seed, 2) == 0;
     long double left = v->alpha * k->acc;
     left = int_sums ? wrap(left) : fuse ? left : inexact(k, left, 1, 0);
-    if (int_sums && real)
+    if (int_sums && real && !(k->once && v->beta == 0))
         left = converted(k, left);
     if (v->beta == 0)
         return fuse ? inexact(k, left, 1, 0) : left;
@@ -120,7 +122,7 @@ static long double kernel_leaf(struct kernel *k, const struct gt_epi_node *node)
     case GT_EPI_OPERAND:
         return loaded(k, k->values.operand[node->arg[0]], real);
     case GT_EPI_LOCAL:
-        return k->statement[node->arg[0]];
+        return k->statement[k->once][node->arg[0]];
     case GT_EPI_X:
         return kernel_x(k, real);
     case GT_EPI_ACC:
@@ -159,14 +161,19 @@ static long double kernel_function(struct kernel *k, int op, long double t) {
         z = inexact(k, 1 + z, 1, 0);
         return inexact(k, (op == GT_EPI_SILU ? t : 1) / z, 5, 0);
     case GT_EPI_GELU:
-        z = inexact(k, t * 0.70710678118654752440L, 2, 0);
-        z = inexact(k, 1 + inexact(k, erfl(z), 32, 0), 1, 0);
-        return inexact(k, inexact(k, 0.5L * t, 0, 0) * z, 1, 0);
+        z = erfcl(t * -0.70710678118654752440L) / 2;
+        if (gt_epilogue_real(k->e) == F32) /* the distribution is off by 3.1e-8 */
+            return inexact(k, t * inexact(k, z + error(k) * fminl(3.1e-8L, z), 13, 0), 1,
+                           0);
+        z = inexact(k, t * -0.70710678118654752440L, 2, 0);
+        return inexact(k, 0.5L * t * inexact(k, erfcl(z), 32, 0), 1, 0);
     default:
-        z = inexact(k, inexact(k, inexact(k, t * t, 1, 0) * t, 1, 0) * 0.044715L, 2, 0);
-        z = inexact(k, inexact(k, t + z, 1, 0) * 0.79788456080286535588L, 2, 0);
-        z = inexact(k, 1 + inexact(k, tanhl(z), 10, 0), 1, 0);
-        return inexact(k, inexact(k, 0.5L * t, 0, 0) * z, 1, 0);
+        z = inexact(k, t * t, 1, 0);
+        z = inexact(k,
+                    inexact(k, 0.0713548162726002488L * z, 1, 0) + 1.59576912160573071176L,
+                    2, 0);
+        z = inexact(k, expl(-inexact(k, t * z, 3, 0)), 6, 0);
+        return inexact(k, t * inexact(k, 1 / inexact(k, 1 + z, 1, 0), 5, 0), 1, 0);
     }
 }
 
@@ -179,9 +186,9 @@ static bool compared(int op, long double x, long double y) {
                              : x != y;
 }
 
-/* fmin and a comparison differ for NaN. */
-static long double smaller(struct kernel *k, long double x, long double y) {
-    return draw(&k->seed, 2) == 0 ? (x < y ? x : y) : fminl(x, y);
+/* NaN when one of them is NaN. */
+static long double smaller(long double x, long double y) {
+    return isnan(x) || x < y ? x : y;
 }
 
 /* A factor of a sum: a product that is fused with it is not rounded. */
@@ -205,8 +212,11 @@ static long double kernel_sum(struct kernel *k, const struct gt_epi_node *node) 
 
 static long double kernel_cast(struct kernel *k, const struct gt_epi_node *node) {
     const gemmtune_dtype type = (gemmtune_dtype)node->arg[1];
+    const bool once = k->once;
+    k->once = gt_epilogue_casts_once(k->e, node);
     const long double x =
         gt_type_is_float(type) ? as_real(k, node, 0) : kernel_node(k, node->arg[0]);
+    k->once = once;
     const long double y = to_type(x, type, true);
     return node->kind == GT_EPI_REAL && !gt_type_is_float(type) ? converted(k, y) : y;
 }
@@ -223,13 +233,13 @@ static long double kernel_operation(struct kernel *k, const struct gt_epi_node *
     case GT_EPI_NEGATE:
         return real ? -x : wrap(-x);
     case GT_EPI_MIN:
-        return smaller(k, x, as_real(k, node, 1));
+        return smaller(x, as_real(k, node, 1));
     case GT_EPI_MAX:
-        return -smaller(k, -x, -as_real(k, node, 1));
+        return -smaller(-x, -as_real(k, node, 1));
     case GT_EPI_ABS:
         return real ? fabsl(x) : wrap(fabsl(x));
     case GT_EPI_RELU:
-        return -smaller(k, -x, -0.0L);
+        return -smaller(-x, -0.0L);
     default:
         return kernel_function(k, node->op, x);
     }
@@ -283,6 +293,17 @@ static struct gt_epi_values random_values(double operand[], const struct gt_epil
     return v;
 }
 
+/* Computes the statements; where integers are kept, as they are rounded once as well. */
+static void run_kernel(struct kernel *k) {
+    k->acc = k->values.acc + error(k) * k->values.acc_error;
+    for (int i = 0; i < k->e->statements; i++)
+        for (int once = 0; once < 2; once++) {
+            const int root = k->e->statement[i].root;
+            k->once = once && gt_epilogue_has_once(k->e) && gt_epilogue_keeps(k->e, root);
+            k->statement[once][i] = kernel_node(k, root);
+        }
+}
+
 /* One kernel's element beside the range. Returns whether the range is narrow. */
 static bool try_kernel(const struct gt_epilogue *e, uint64_t *seed, const char *text) {
     double operand[GT_EPILOGUE_OPERANDS_MAX];
@@ -294,12 +315,11 @@ static bool try_kernel(const struct gt_epilogue *e, uint64_t *seed, const char *
     gt_epilogue_eval(out, e, &k.values);
     for (int again = 0; again < 8; again++) {
         const int32_t output[] = {e->d, e->d2}, type[] = {e->type_c, e->type_d2};
-        k.acc = k.values.acc + error(&k) * k.values.acc_error;
-        for (int i = 0; i < e->statements; i++)
-            k.statement[i] = kernel_node(&k, e->statement[i].root);
+        run_kernel(&k);
         for (int i = 0; i < 2 && output[i] >= 0; i++) {
             const double element =
-                (double)to_type(k.statement[output[i]], (gemmtune_dtype)type[i], false);
+                (double)to_type(k.statement[gt_epilogue_rounds_once(e, i == 1)][output[i]],
+                                (gemmtune_dtype)type[i], false);
             const struct gt_range range = out[i].store;
             narrow = narrow || range.high - range.low <= 1e-2 * fabs(range.high);
             if (!is_within(range, element))

@@ -6,6 +6,7 @@
 #include "core/epilogue_op.h"
 #include "tests/unit/epilogues.h"
 
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +136,11 @@ static void assert_range(struct gt_range found, double low, double high, bool na
                  found.nan ? " or NaN" : "", low, high, nan ? " or NaN" : "");
 }
 
+static void assert_only_nan(struct gt_range found) {
+    if (!found.nan || found.low <= found.high)
+        fail_msg("[%g, %g] is right as well as NaN", found.low, found.high);
+}
+
 static void test_odd_numbers_have_an_answer(void **state) {
     const struct gt_epi_values zero = {.acc = 0, .alpha = 1}, one = {.acc = 1, .alpha = 1};
     const struct gt_epi_values near = {.acc = 0, .acc_error = 1e-3, .alpha = 1};
@@ -158,13 +164,92 @@ static void test_odd_numbers_have_an_answer(void **state) {
                  INFINITY, true);
     assert_range(stored("d=acc>0?1:-1", F32, F32, near), -1, 1, false);
     assert_range(stored("d=acc>0?1:-1", F32, F32, one), 1, 1, false);
-    assert_range(stored("d=relu(acc)", F32, F32, bad), 0, 0, true);
+    assert_only_nan(stored("d=relu(acc)", F32, F32, bad));
+    assert_only_nan(stored("d=relu(x)", BF16, F32, bad));
+    assert_only_nan(stored("d=min(acc,1)", F32, F32, bad));
+    assert_only_nan(stored("d=max(1,-acc)", GEMMTUNE_E4M3, F32, bad));
+    assert_only_nan(stored("d=abs(acc)+2", F64, F64, bad));
+    assert_only_nan(stored("d=gelu(2*acc/3)", F16, F32, bad));
+    assert_only_nan(stored("d=tanh(exp(sqrt(acc)))", F32, F32, bad));
+    assert_range(stored("d=i8(relu(acc))", F32, F32, bad), 0, 0, false);
     assert_range(stored("d=i32(acc)", I32, F32, bad), 0, 0, false);
     assert_range(stored("d=i32(acc)", F32, F32, bad), 0, 0, false);
     assert_range(stored("d=i8(log(acc))", F32, F32, near), -128, 0, false);
     assert_range(stored("d=i8(acc/acc)", F32, F32, zero), -128, 127, false);
     assert_range(stored("d=x", BF16, F32, unread), 1, 1, false);
     assert_true(stored("d=c", BF16, F32, unread).nan);
+}
+
+/* Far below 0 the functions that go to 0 have no other answer, however large the operand
+ * is; of minus infinity some devices make NaN. */
+static void test_tails_end(void **state) {
+    static const char *const functions[] = {"d=silu(acc)", "d=gelu(acc)",
+                                            "d=gelu_tanh(acc)"};
+    static const double far[] = {-150, -1e6, -1e10, -1e30, -INFINITY};
+    (void)state;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        for (size_t k = 0; k < sizeof far / sizeof *far; k++)
+            for (int wide = 0; wide < 2; wide++) {
+                const gemmtune_dtype type = wide ? F64 : F32;
+                const double acc = wide && k == 0 ? -1500 : far[k];
+                const struct gt_range found =
+                    stored(functions[i], type, type,
+                           (struct gt_epi_values){.acc = acc, .alpha = 1});
+                const double tiny = 260 * gt_type_least(type);
+                assert_true(found.low >= -tiny && found.low <= 0);
+                assert_true(found.high >= 0 && found.high <= tiny);
+                assert_int_equal(found.nan, acc < -DBL_MAX);
+            }
+}
+
+/* What little is left of these functions before that, they have to a few digits. */
+static void test_tails_are_narrow(void **state) {
+    static const struct {
+        const char *text;
+        double acc, part;
+    } cases[] = {{"d=gelu(acc)", -3, 4e-4},      {"d=gelu(acc)", -4, 1.2e-2},
+                 {"d=gelu_tanh(acc)", -4, 2e-4}, {"d=gelu_tanh(acc)", -8, 2e-4},
+                 {"d=silu(acc)", -20, 4e-6},     {"d=silu(acc)", -80, 5e-3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gt_epi_values values = {.acc = cases[i].acc, .alpha = 1};
+        const struct gt_range found = stored(cases[i].text, F32, F32, values);
+        if (!(found.high - found.low <= cases[i].part * -found.low))
+            fail_msg("%s of %g: [%g, %g]", cases[i].text, cases[i].acc, found.low,
+                     found.high);
+    }
+}
+
+/* Integers that become elements of 16 or 8 bits are rounded once. 16842753 is nearer to
+ * 16908288 than to 16777216; as an f32 it would be half-way. */
+static void test_integers_are_rounded_once(void **state) {
+    static const struct {
+        const char *text;
+        gemmtune_dtype c;
+        double acc, value;
+    } cases[] = {
+        {"d=x", BF16, 16842753, 16908288},
+        {"d=x", BF16, -16842753, -16908288},
+        {"d=x", BF16, 16842752, 16777216},
+        {"d=x", BF16, INT32_MAX, 2147483648.0},
+        {"d=acc", BF16, 16842753, 16908288},
+        {"d=relu(-x)", BF16, -16842753, 16908288},
+        {"d=max(x,c)", BF16, 16842753, 16908288},
+        {"d=acc>3?x:acc", BF16, 16842753, 16908288},
+        {"d=bf16(x)", BF16, 16842753, 16908288},
+        {"d=f32(x)", BF16, 16842753, 16777216},
+        {"t=-x;d=abs(t)", BF16, 16842753, 16908288},
+        {"d=x", F16, 65519, 65504},
+        {"d=x", F16, 65520, INFINITY},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gt_epi_values values = {.acc = cases[i].acc, .c = -1, .alpha = 1};
+        const struct gt_range found = stored(cases[i].text, cases[i].c, I32, values);
+        if (!(found.low >= cases[i].value && found.high <= cases[i].value))
+            fail_msg("%s of %.0f: [%.0f, %.0f]", cases[i].text, cases[i].acc, found.low,
+                     found.high);
+    }
 }
 
 static void test_integers_are_exact(void **state) {
@@ -259,6 +344,9 @@ int main(void) {
         cmocka_unit_test(test_functions_have_known_values),
         cmocka_unit_test(test_functions_at_many_points),
         cmocka_unit_test(test_odd_numbers_have_an_answer),
+        cmocka_unit_test(test_tails_end),
+        cmocka_unit_test(test_tails_are_narrow),
+        cmocka_unit_test(test_integers_are_rounded_once),
         cmocka_unit_test(test_integers_are_exact),
         cmocka_unit_test(test_ranges_are_narrow),
         cmocka_unit_test(test_other_expressions_are_outside),

@@ -45,8 +45,29 @@ static void test_text_of_kernels(void **state) {
          "const int gt_v0 = gt_int_i8(((gt_real)(gt_in_acc) / (gt_real)(3)));\n"
          "GT_PUT_D(gt_v0);\n"},
         {"d=e4m3(acc)<1.5?abs(acc):2", BF16, I32,
-         "const int gt_v0 = ((gt_cast_e4m3((gt_real)(gt_in_acc)) < 1.5f) ? "
+         "const int gt_v0 = ((gt_cast_e4m3(gt_iodd(gt_in_acc)) < 1.5f) ? "
          "gt_iabs(gt_in_acc) : 2);\nGT_PUT_D(gt_v0);\n"},
+        {"d=x", BF16, I32,
+         "const gt_real gt_v0 = gt_in_x;\nconst gt_real gt_o0 = gt_once_x;\n"
+         "GT_PUT_D(gt_o0);\n"},
+        {"d=x", F32, I32, "const gt_real gt_v0 = gt_in_x;\nGT_PUT_D(gt_v0);\n"},
+        {"d=acc", BF16, I32, "const int gt_v0 = gt_in_acc;\nGT_PUT_D(gt_v0);\n"},
+        {"d=x*0.5", BF16, I32,
+         "const gt_real gt_v0 = (gt_in_x * 0.5f);\nGT_PUT_D(gt_v0);\n"},
+        {"d2[i,j]:f32;t=relu(x);d2=t;d=t>c?t:0", BF16, I32,
+         "const gt_real gt_v0 = gt_relu(gt_in_x);\nconst gt_real gt_v1 = gt_v0;\n"
+         "const gt_real gt_v2 = ((gt_v0 > gt_in_c) ? gt_v0 : (gt_real)(0));\n"
+         "GT_PUT_D(gt_v2);\nGT_PUT_D2(gt_v1);\n"},
+        {"d2[i,j]:f32;d2=x;d=acc>0?max(x,c):acc", BF16, I32,
+         "const gt_real gt_v0 = gt_in_x;\nconst gt_real gt_o0 = gt_once_x;\n"
+         "const gt_real gt_v1 = ((gt_in_acc > 0) ? gt_max(gt_in_x, gt_in_c) : "
+         "(gt_real)(gt_in_acc));\n"
+         "const gt_real gt_o1 = ((gt_in_acc > 0) ? gt_max(gt_once_x, gt_in_c) : "
+         "gt_iodd(gt_in_acc));\n"
+         "GT_PUT_D(gt_o1);\nGT_PUT_D2(gt_v0);\n"},
+        {"d=f32(x)", BF16, I32,
+         "const gt_real gt_v0 = gt_cast_f32(gt_in_x);\n"
+         "const gt_real gt_o0 = gt_cast_f32(gt_in_x);\nGT_PUT_D(gt_o0);\n"},
         {"d=i8(relu(x))", F32, F32,
          "const gt_real gt_v0 = gt_cast_i8(gt_relu(gt_in_x));\nGT_PUT_D(gt_v0);\n"},
     };

@@ -301,8 +301,8 @@ static bool find_wrong(char *text, size_t size, const struct gt_case *t, int whi
         const double x = gt_element_get(got + (size_t)at * bytes, out->type);
         const double from = gt_element_get(low + (size_t)e * bytes, out->type);
         const double to = gt_element_get(high + (size_t)e * bytes, out->type);
-        const bool right =
-            isnan(x) ? from > to : x >= fmin(from, to) && x <= fmax(from, to);
+        const bool right = isnan(x) ? from > to || isnan(from)
+                                    : x >= fmin(from, to) && x <= fmax(from, to);
         if (right)
             continue;
         char product[40] = "";

@@ -115,13 +115,15 @@ static void add_rounding(struct gt_epi_block *block, const struct gt_case *t, in
 /* ---- the ranges of a block ---- */
 
 /* Where NaN is right as well, low and high are exchanged. They must differ then, so a
- * single number gets the range from 0 to it. */
+ * single number gets the range from 0 to it. Where only NaN is right, both are NaN. */
 static void exchange(struct gt_epi_ranges *x, gemmtune_dtype type, int count) {
     for (int i = 0; i < count; i++) {
         double low = x->low[i], high = x->high[i];
         if (x->nan[i] <= 0)
             continue;
-        if (low >= high) {
+        if (low > high) {
+            low = high = NAN;
+        } else if (low >= high) {
             low = fmin(low, 0);
             high = high > 0 ? high : low < 0 ? 0 : gt_type_least(type);
         }

@@ -110,7 +110,8 @@ GT_INLINE gt_long gt_key(gt_input x, gt_long i, int bytes, gt_long infinity) {
 /* gt_compare for an output whose right elements are ranges, from low to high. Both are
  * packed, rows x n, and of the output's own type. The ranges of matrix z are number
  * (z step_z + shift_z) mod count. Where low is above high, NaN is right as well, and the
- * ends are exchanged. `used` is what gt_compare calls rows. */
+ * ends are exchanged. Where both are NaN, nothing else is right. `used` is what gt_compare
+ * calls rows. */
 GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n,
                                   gt_long count, gt_long stride, gt_long rows, gt_long ldc,
                                   gt_input low, gt_input high, gt_long step_z,
@@ -135,7 +136,8 @@ GT_KERNEL(gt_between, 256, 1, 1)(gt_input c, gt_long total, gt_long front, int n
             const gt_long from = gt_key(low, x, bytes, infinity);
             const gt_long to = gt_key(high, x, bytes, infinity);
             const int outside = got < GT_MIN(from, to) || got > GT_MAX(from, to);
-            wrong += got == GT_KEY_OF_NAN ? from <= to : outside;
+            const int right_nan = from > to || from == GT_KEY_OF_NAN;
+            wrong += got == GT_KEY_OF_NAN ? !right_nan : outside;
         }
     }
     if (wrong)
