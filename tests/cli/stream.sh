@@ -107,6 +107,21 @@ expect "no problem, but files" 0 '^problem    f32-nn-64x40x48$' \
 stream "no problem and one file" 2 'stream: name a problem, or give both --a and --b' --a a.npy
 stream "files without a product" 3 \
     'a.npy is f32, 64 x 48, and a.npy is f32, 64 x 48: they have no product' --a a.npy --b a.npy
+# ---- results that are not finite ----
+{
+    head -c $((128 + 4 * 48)) a.npy
+    printf '\000\000\300\177\000\000\200\177' # NaN and infinity, in the second row
+    tail -c +$((128 + 4 * 48 + 8 + 1)) a.npy
+} >nan_a.npy
+stream "NaN and infinity in A" 0 '^checked    correct' \
+    f32-nn-64x40x48 --a nan_a.npy --b b.npy --c nan_c.npy
+[ "$(tail -c +$((129 + 4 * 40)) nan_c.npy | head -c 160 | od -An -v -tf4 -w4 | tr -d ' -' | sort -u)" = nan ]
+verdict "make a row of C that is NaN" $?
+[ "$(tail -c +$((129 + 4 * 80)) nan_c.npy | od -An -v -tx1 -w4 | sort -u)" = ' 00 00 c0 42' ]
+verdict "and nothing else" $?
+stream "a product that overflows f16" 0 '^checked    correct' \
+    f16-nn-8x8x8 --alpha 1e5 --beta 70000
+
 chmod 600 c.npy
 ln -s c.npy c_link.npy
 stream "a C behind a link" 0 '^checked    correct' f32-nn-64x40x48 --a a.npy --b b.npy --c c_link.npy
