@@ -91,7 +91,8 @@ hash_of() {
 tuned() {
     db=$1
     shift
-    sed -e '/"records": \[/q' "$GT_SRC/devices/h200/tuned.json" >"$work/$1.json"
+    sed -e 's/"format": 3/"format": 2/' -e 's/"families": {/"records": [/' -e '/"records": \[/q' \
+        "$GT_SRC/devices/h200/tuned.json" >"$work/$1.json"
     device=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$work/$1.json")
     cat >>"$work/$1.json" <<END
     {"device": "$device", "problem": "f32-nn-512x512x512", "family": "$2", "family_hash": "$3", "point": "$4", "rank": 0, "tied": false, "median_ns": $5, "low_ns": $5, "high_ns": $5, "samples": 6, "naive_ns": 0, "measured_ms": 1795291169840}
