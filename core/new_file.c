@@ -75,6 +75,7 @@ static bool lists_open_files(const char *path) {
 /* Follows the links at the path's end; the last one may lead to a file that is not there,
  * or to an open file of a process, which is not followed. Returns 0 or an error. */
 static int resolve(char out[GT_PATH_SIZE], const char *path) {
+    out[0] = '\0';
     int error = path[0] != '\0' ? follow(out, path, strlen(path)) : ENOENT;
     for (int i = 0; error == 0 && i < LINKS_MAX; i++) {
         char target[GT_PATH_SIZE];

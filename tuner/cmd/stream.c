@@ -380,9 +380,8 @@ static void json_factor(bool *first, const struct gt_stream_setup *s, const char
     printf("%.*g", factor_digits(s), value);
 }
 
-static void print_json(const struct answer *a) {
+static void json_report(bool *first, const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
-    const bool computed = r->tiles > 0;
     const struct {
         const char *key;
         double value;
@@ -406,6 +405,13 @@ static void print_json(const struct answer *a) {
                   {"forecast_seconds", r->forecast_seconds},
                   {"bound_seconds", r->bound_seconds},
                   {"worst", a->s.worst}};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        gt_json_number(first, number[i].key, number[i].value);
+}
+
+static void print_json(const struct answer *a) {
+    const gemmtune_host_report *r = &a->s.report;
+    const bool computed = r->tiles > 0;
     bool first = true;
     printf("{");
     gt_json_text(&first, "problem", a->problem);
@@ -418,8 +424,7 @@ static void print_json(const struct answer *a) {
     gt_json_text(&first, "checked", a->s.correct ? "correct" : "wrong");
     gt_json_text(&first, "error", a->s.correct ? NULL : a->s.wrong);
     json_contestant(&first, a, "seconds", NULL, &a->s.own);
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        gt_json_number(&first, number[i].key, number[i].value);
+    json_report(&first, a);
     json_contestant(&first, a, "resident_seconds", "of_resident", &a->s.resident);
     json_contestant(&first, a, "cublasxt_seconds", "of_cublasxt", &a->s.cublasxt);
     if (a->s.cublasxt.took_part)
