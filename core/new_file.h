@@ -9,7 +9,10 @@
  * locks, two writers at once are not noticed.
  *
  * A symbolic link stays, and the file that it leads to is replaced. The new file gets the
- * permissions of the old one. A file that may not be written is not replaced either.
+ * permissions of the old one, but not its owner, its access list or its other names (hard
+ * links), which keep the old text. A file that may not be written is not replaced either,
+ * nor one whose folder may not be written, nor another user's part; all this is looked at
+ * first. An open file of a process (/dev/stdout, /dev/fd/3) cannot be replaced.
  */
 #ifndef GT_CORE_NEW_FILE_H
 #define GT_CORE_NEW_FILE_H
@@ -31,22 +34,29 @@ struct gt_new_file {
 /* Begins an empty file. EIO, with the path: nothing can be written there, or another
  * process is writing it. */
 gt_status gt_new_file_begin(struct gt_new_file *out, const char *path, struct gt_err *err);
-/* Puts the file in its place, where it survives a power cut, and closes it. A failure drops
- * it. EIO. */
+/* Puts the file in its place, where it survives a power cut, and closes it. A file that
+ * could not be written whole is dropped. One that is whole, but cannot take its place,
+ * stays a part, which the sentence names. EIO. */
 gt_status gt_new_file_keep(struct gt_new_file *f, struct gt_err *err);
 /* Removes the part and closes it. */
 void gt_new_file_drop(struct gt_new_file *f);
 
-/* A text for a path that may also be a pipe or a device, which no rename can replace. */
+/* A text for a path that may also be a pipe, a device or an open file, which no rename can
+ * replace. Such a text is written as it comes; what was there before stays. */
 struct gt_new_text {
     FILE *out;
     const char *path;        /* as the caller gave it; borrowed */
-    struct gt_new_file file; /* zeros for a pipe or a device */
+    struct gt_new_file file; /* zeros for a text that is written as it comes */
 };
+
+/* Whether a text for this path is written as it comes. */
+bool gt_new_text_flows(const char *path);
 
 gt_status gt_new_text_begin(struct gt_new_text *out, const char *path, struct gt_err *err);
 /* Ends the text and closes it. It takes its place when `status` is GEMMTUNE_OK and all of
  * it could be written. Returns `status`, or EIO. */
 gt_status gt_new_text_end(struct gt_new_text *t, gt_status status, struct gt_err *err);
+/* Writes what is left. Returns 0, or the errno of this write or of an earlier one. */
+int gt_flush(FILE *out);
 
 #endif

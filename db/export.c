@@ -11,7 +11,6 @@
 #include "core/json.h"
 #include "core/new_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -343,8 +342,9 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
 static gt_status write_stdout(struct gt_export_report *report, struct gt_db *db,
                               const char *device_key, struct gt_err *err) {
     const gt_status status = print_document(report, stdout, db, device_key, err);
-    return status == GEMMTUNE_OK && (fflush(stdout) != 0 || ferror(stdout))
-               ? gt_fail(err, GEMMTUNE_EIO, "standard output: %s", strerror(errno))
+    const int error = gt_flush(stdout);
+    return status == GEMMTUNE_OK && error != 0
+               ? gt_fail(err, GEMMTUNE_EIO, "standard output: %s", strerror(error))
                : status;
 }
 

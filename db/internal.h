@@ -36,6 +36,7 @@
 enum {
     GT_DB_APPLICATION = 0x474D544E, /* "GMTN", at byte 68 of the file */
     GT_DB_BUSY_MS = 10000,
+    GT_DB_MOVES_MAX = 100,   /* times that a file may go while we begin to write it */
     GT_CHECKSUM_MAX = 17,    /* 16 hex digits and the NUL */
     GT_PROVENANCE_MAX = 128, /* bytes with the NUL, as the next two */
     GT_DB_FAMILY_MAX = GT_NAME_MAX,
@@ -109,6 +110,11 @@ gt_status gt_sql_int(int64_t *out, bool *found, struct gt_db *db, struct gt_err 
 /* gt_db_open, and what a writer would mend when it fails. */
 gt_status gt_db_open_flawed(struct gt_db **out, enum gt_db_flaw *flaw, const char *path,
                             enum gt_db_mode mode, struct gt_err *err);
+
+/* Whether the path leads to another file than the open one by now, or to none. */
+bool gt_db_has_moved(const struct gt_db *db);
+/* Closes the file and opens what its path leads to now. */
+gt_status gt_db_open_again(struct gt_db *db, struct gt_err *err);
 
 /* ---- state.c ---- */
 

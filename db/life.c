@@ -38,12 +38,13 @@ static bool is_empty(struct gt_db *db) {
            rows == 0;
 }
 
-/* The lock keeps other writers out meanwhile. One that has opened the file already fails at
- * its next change: SQLite notices that the file is gone. */
+/* The lock keeps other writers out meanwhile. One that has opened the file already notices
+ * that it is gone, and makes another (gt_txn_begin). So may have happened to us: then the
+ * path is another's. */
 void gt_db_close_unused(struct gt_db *db) {
     if (db != NULL && db->made &&
         gt_sql_script(db, "BEGIN EXCLUSIVE", NULL) == GEMMTUNE_OK) {
-        if (is_empty(db))
+        if (is_empty(db) && !gt_db_has_moved(db))
             (void)unlink(gt_db_real_path(db));
         (void)gt_sql_script(db, "ROLLBACK", NULL);
     }

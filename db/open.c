@@ -337,6 +337,29 @@ static enum gt_db_flaw flaw_of(const struct gt_db *db, gt_status status) {
                : GT_DB_SOUND;
 }
 
+bool gt_db_has_moved(const struct gt_db *db) {
+    int moved = 0;
+    return sqlite3_file_control(db->conn, "main", SQLITE_FCNTL_HAS_MOVED, &moved) ==
+               SQLITE_OK &&
+           moved != 0;
+}
+
+gt_status gt_db_open_again(struct gt_db *db, struct gt_err *err) {
+    (void)sqlite3_close(db->conn);
+    db->conn = NULL;
+    return open_all(db, err);
+}
+
+/* Another process may remove the file that it has made (life.c) while we open it. */
+static gt_status open_settled(struct gt_db *db, struct gt_err *err) {
+    gt_status status = open_all(db, err);
+    for (int i = 0; i < GT_DB_MOVES_MAX && status != GEMMTUNE_OK && db->conn != NULL &&
+                    sqlite3_extended_errcode(db->conn) == SQLITE_READONLY_DBMOVED;
+         i++)
+        status = gt_db_open_again(db, err);
+    return status;
+}
+
 gt_status gt_db_open_flawed(struct gt_db **out, enum gt_db_flaw *flaw, const char *path,
                             enum gt_db_mode mode, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -348,7 +371,7 @@ gt_status gt_db_open_flawed(struct gt_db **out, enum gt_db_flaw *flaw, const cha
         goto done;
     }
     db->mode = mode;
-    status = open_all(db, err);
+    status = open_settled(db, err);
     *flaw = flaw_of(db, status);
     if (status == GEMMTUNE_OK) {
         *out = db;

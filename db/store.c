@@ -18,10 +18,22 @@ int64_t gt_latest_ms(void) {
 
 /* ---- transactions ---------------------------------------------------------- */
 
+/* The lock keeps the file in its place: who removes it needs the lock (life.c). A file that
+ * went before is empty, so the one in its place serves as well. Not for a run: its device
+ * is in the file that went. */
 gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err) {
     if (db->mode != GT_DB_WRITE)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s: was opened for reading only", db->path);
-    return gt_sql_script(db, "BEGIN IMMEDIATE", err);
+    gt_status status = gt_sql_script(db, "BEGIN IMMEDIATE", err);
+    for (int i = 0; i < GT_DB_MOVES_MAX && status == GEMMTUNE_OK && db->run_id == 0 &&
+                    gt_db_has_moved(db);
+         i++) {
+        (void)gt_sql_script(db, "ROLLBACK", NULL);
+        status = gt_db_open_again(db, err);
+        if (status == GEMMTUNE_OK)
+            status = gt_sql_script(db, "BEGIN IMMEDIATE", err);
+    }
+    return status;
 }
 
 gt_status gt_txn_end(struct gt_db *db, gt_status status, struct gt_err *err) {

@@ -286,7 +286,7 @@ static gt_status measure(struct known *k, gemmtune_ctx *ctx, const struct gt_hos
         return status;
     }
     status = measure_link(&k->rates, link, memory, err);
-    k->rates.flops = 1;
+    k->rates.flops = 1e30; /* without sums, a tile costs a launch */
     if (status == GEMMTUNE_OK && cut->sums)
         status = measure_product(&k->rates.flops, link, ctx, cut, memory, err);
     link->ops->detach(link);

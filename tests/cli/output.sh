@@ -25,6 +25,20 @@ verdict "closed stdout" $?
 "$GEMMTUNE" list 2>&- >"$work/out" </dev/null
 code=$?
 verdict "closed stderr" "$code"
+# A text for an open file goes on in it: what is there stays, and the order of the texts too.
+printf '{"format": 2, "devices": [], "records": []}\n' >"$work/none.json"
+"$GEMMTUNE" import "$work/none.json" --db "$work/some.db" >"$work/out" 2>"$work/err"
+verdict "a database for an export" $?
+"$GEMMTUNE" export - --db "$work/some.db" >"$work/wanted" 2>"$work/err"
+for to in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+    echo keepme >"$work/log.txt"
+    {
+        "$GEMMTUNE" export --db "$work/some.db" "$to" 2>"$work/err" && echo after
+    } >>"$work/log.txt"
+    { echo keepme; cat "$work/wanted"; echo after; } >"$work/whole"
+    cmp -s "$work/whole" "$work/log.txt"
+    verdict "export to $to adds to a file" $?
+done
 # The reader leaves at once; the writer must not die of a signal (141).
 code=$({ "$GEMMTUNE" compare 260 1080 2>/dev/null; echo $? >&3; } 3>&1 >/dev/null | true; cat)
 [ "${code:-1}" != 141 ]
@@ -77,7 +91,8 @@ hash_of() {
 tuned() {
     db=$1
     shift
-    sed -e '/"records": \[/q' "$GT_SRC/devices/h200/tuned.json" >"$work/$1.json"
+    sed -e 's/"format": 3/"format": 2/' -e 's/"families": {/"records": [/' -e '/"records": \[/q' \
+        "$GT_SRC/devices/h200/tuned.json" >"$work/$1.json"
     device=$(sed -n 's/.*{"key": "\([^"]*\)".*/\1/p' "$work/$1.json")
     cat >>"$work/$1.json" <<END
     {"device": "$device", "problem": "f32-nn-512x512x512", "family": "$2", "family_hash": "$3", "point": "$4", "rank": 0, "tied": false, "median_ns": $5, "low_ns": $5, "high_ns": $5, "samples": 6, "naive_ns": 0, "measured_ms": 1795291169840}

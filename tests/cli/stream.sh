@@ -100,6 +100,21 @@ stream "factors of integers" 0 '"checked": "correct"' i32-nn-40x50x60 --alpha -3
 stream "a factor that is no integer" 2 "^*--alpha 0.5: it is of type i32" \
     i32-nn-8x8x8 --alpha 0.5
 stream "a factor that f32 has not" 2 "^*--beta 1e+60: it is of type f32" f32-nn-8x8x8 --beta 1e60
+stream "a factor that f32 makes 0" 2 "^*--alpha 1e-60: it is of type f32" f32-nn-8x8x8 --alpha 1e-60
+stream "a factor as f32 rounds it" 0 '^factors    alpha 0.100000001, beta 0.5$' \
+    f32-nn-8x8x8 --alpha 0.1 --beta 0.5
+stream "and for programs" 0 '"alpha": 0.100000001, "beta": 0.5' \
+    f32-nn-8x8x8 --alpha 0.1 --beta 0.5 --json
+stream "an alpha of 0" 0 '^time       .*; forecast [0-9.]* [mun]s ' f32-nn-64x40x48 --alpha 0
+! grep -q 'GFLOP' out; verdict "computes no products" $?
+stream "an alpha of 0 and a beta" 0 '"checked": "correct"' f32-nn-64x40x48 --alpha 0 --beta 2 --json
+awk -v x="$(field forecast_seconds)" 'BEGIN { exit !(x > 0 && x < 1) }'
+verdict "an alpha of 0 and a beta: forecast" $?
+stream "nothing to compute" 0 '^tiles      none: there is nothing to compute, C stays as it is$' \
+    f32-nn-64x40x48 --alpha 0 --beta 1
+! grep -q 'nan\|GFLOP\|^time' out; verdict "nothing to compute: no times" $?
+stream "nothing to compute, for programs" 0 '"slab": null, "match": null, "kernel": null, ' \
+    f32-nn-64x40x48 --alpha 0 --beta 1 --json
 stream "a factor that is no number" 2 "--beta needs a number such as 2, -0.5 or 1e-3, not 'nan'" \
     f32-nn-8x8x8 --beta nan
 expect "no problem, but files" 0 '^problem    f32-nn-64x40x48$' \
@@ -107,6 +122,21 @@ expect "no problem, but files" 0 '^problem    f32-nn-64x40x48$' \
 stream "no problem and one file" 2 'stream: name a problem, or give both --a and --b' --a a.npy
 stream "files without a product" 3 \
     'a.npy is f32, 64 x 48, and a.npy is f32, 64 x 48: they have no product' --a a.npy --b a.npy
+# ---- results that are not finite ----
+{
+    head -c $((128 + 4 * 48)) a.npy
+    printf '\000\000\300\177\000\000\200\177' # NaN and infinity, in the second row
+    tail -c +$((128 + 4 * 48 + 8 + 1)) a.npy
+} >nan_a.npy
+stream "NaN and infinity in A" 0 '^checked    correct' \
+    f32-nn-64x40x48 --a nan_a.npy --b b.npy --c nan_c.npy
+[ "$(tail -c +$((129 + 4 * 40)) nan_c.npy | head -c 160 | od -An -v -tf4 -w4 | tr -d ' -' | sort -u)" = nan ]
+verdict "make a row of C that is NaN" $?
+[ "$(tail -c +$((129 + 4 * 80)) nan_c.npy | od -An -v -tx1 -w4 | sort -u)" = ' 00 00 c0 42' ]
+verdict "and nothing else" $?
+stream "a product that overflows f16" 0 '^checked    correct' \
+    f16-nn-8x8x8 --alpha 1e5 --beta 70000
+
 chmod 600 c.npy
 ln -s c.npy c_link.npy
 stream "a C behind a link" 0 '^checked    correct' f32-nn-64x40x48 --a a.npy --b b.npy --c c_link.npy
@@ -237,10 +267,20 @@ for each in INT:130 TERM:143 HUP:129; do
     start
     kill -"$name" "$running"
     ended "SIG$name" "${each#*:}"
-    grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete; big_c.npy is as it was$' err
+    grep -q '^gemmtune: stopped.*; [1-9][0-9]* of 3969 tiles of C are complete; no C was written$' err
     verdict "SIG$name: how many tiles were complete" $?
     gone; verdict "SIG$name: nothing is left" $?
 done
+
+npy big_c.npy '<f4' False '(3000, 3000)' 1 "$one"
+truncate -s $((128 + 4 * 3000 * 3000)) big_c.npy
+cp big_c.npy before.npy
+start
+kill -TERM "$running"
+ended "a C that is there" 1
+grep -q '; big_c.npy is as it was$' err && cmp -s big_c.npy before.npy
+verdict "a C that is there: is as it was" $?
+rm big_c.npy before.npy
 
 start
 stream "two products into one file" 3 'big_c.npy: another process is writing it' \

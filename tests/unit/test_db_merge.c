@@ -315,6 +315,26 @@ static void test_one_sample(void **state) {
     free(text);
 }
 
+/* A new file that its maker removes, while others have it open: they make it again. */
+static void test_removed_meanwhile(void **state) {
+    struct gt_merge_report r;
+    (void)state;
+    (void)merge("a.db", "b.db");
+    char *text = text_of("a.db");
+    file_write(in_folder("tuned.json"), text, strlen(text));
+    free(text);
+    struct gt_db *maker = db_open(in_folder("race.db"), GT_DB_WRITE);
+    struct gt_db *other = db_open(in_folder("race.db"), GT_DB_WRITE);
+    struct gt_db *later = db_open(in_folder("race.db"), GT_DB_WRITE);
+    later->made = true; /* as if both had found no file */
+    gt_db_close_unused(maker);
+    assert_int_equal(access(in_folder("race.db"), F_OK), -1);
+    OK(gt_db_import(&r, other, in_folder("tuned.json"), &err));
+    gt_db_close(other);
+    gt_db_close_unused(later); /* its file is gone; the one in its place is not its own */
+    same_export("a.db", "race.db");
+}
+
 /* Replaces the first `old` of the exported text and imports it. */
 static void refused_text(const char *old, const char *new, const char *complaint) {
     struct gt_merge_report r;
@@ -494,6 +514,7 @@ int main(void) {
         TEST(test_text_round_trip),
         TEST(test_one_device),
         TEST(test_one_sample),
+        TEST(test_removed_meanwhile),
         TEST(test_refused_text),
         TEST(test_text_of_format_1),
         TEST(test_text_of_format_2),

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -234,12 +235,106 @@ static void test_text(void **state) {
     assert_non_null(strstr(err.line, "/dev/full: No space"));
 }
 
+/* As another user, if we are root. */
+static gt_status begin_as_nobody(struct gt_new_file *f) {
+    const bool is_root = geteuid() == 0;
+    assert_true(!is_root || seteuid(65534) == 0);
+    const gt_status status = gt_new_file_begin(f, path, &err);
+    gt_new_file_drop(f);
+    assert_true(!is_root || seteuid(0) == 0);
+    return status;
+}
+
+static void test_closed_folder(void **state) {
+    struct gt_new_file f;
+    (void)state;
+    put(path, "old");
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chmod(root, 0555), 0);
+    const gt_status status = begin_as_nobody(&f);
+    assert_int_equal(chmod(root, 0777), 0);
+    assert_int_equal(status, GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "x cannot be replaced, since its folder"));
+    holds(path, "old");
+}
+
+static void test_other_users(void **state) {
+    struct gt_new_file f;
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    put(path, "old");
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(chmod(root, 01777), 0);
+    assert_int_equal(begin_as_nobody(&f), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "its folder is sticky"));
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_int_equal(begin_as_nobody(&f), GEMMTUNE_OK);
+    put(part, "theirs");
+    assert_int_equal(chown(part, 65534, 65534), 0);
+    refuse(path, "x.gemmtune-part belongs to another user");
+    holds(part, "theirs");
+}
+
+/* A text for an open file goes on where the file is, and nothing of it is lost. */
+static void test_open_file(void **state) {
+    static const char *const folders[] = {"/dev/fd", "/proc/self/fd"};
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct gt_new_text t;
+        put(path, "kept, ");
+        const int fd = open(path, O_WRONLY | O_APPEND);
+        assert_true(fd >= 0);
+        snprintf(name, sizeof name, "%s/%d", folders[i], fd);
+        assert_true(gt_new_text_flows(name));
+        assert_int_equal(gt_new_text_begin(&t, name, &err), GEMMTUNE_OK);
+        assert_true(fputs("a text", t.out) >= 0);
+        assert_int_equal(gt_new_text_end(&t, GEMMTUNE_OK, &err), GEMMTUNE_OK);
+        assert_int_equal(write(fd, ", more", 6), 6);
+        assert_false(is_there(part));
+        holds(path, "kept, a text, more");
+        refuse(name, "is an open file of a process");
+        assert_int_equal(close(fd), 0);
+    }
+}
+
+/* The reason of a write that failed long before the end. */
+static void test_long_text(void **state) {
+    struct gt_new_text t;
+    (void)state;
+    assert_int_equal(gt_new_text_begin(&t, "/dev/full", &err), GEMMTUNE_OK);
+    for (int i = 0; i < 100000; i++)
+        (void)fputs("a text", t.out);
+    errno = ENOENT;
+    assert_int_equal(gt_new_text_end(&t, GEMMTUNE_OK, &err), GEMMTUNE_EIO);
+    assert_null(strstr(err.line, "No such file"));
+}
+
+/* A file that is whole is not lost when its place cannot be taken. */
+static void test_no_place(void **state) {
+    struct gt_new_file f;
+    (void)state;
+    begin(&f, path);
+    assert_int_equal(write(f.fd, "new", 3), 3);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(gt_new_file_keep(&f, &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "the new file stays "));
+    assert_non_null(strstr(err.line, part));
+    holds(part, "new");
+    gt_new_file_drop(&f); /* nothing to drop */
+    holds(part, "new");
+    assert_int_equal(rmdir(path), 0);
+}
+
 int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_whole),       CASE(test_old_file),      CASE(test_links),
         CASE(test_two_writers), CASE(test_killed_writer), CASE(test_refused),
-        CASE(test_read_only),   CASE(test_text),
+        CASE(test_read_only),   CASE(test_text),          CASE(test_closed_folder),
+        CASE(test_other_users), CASE(test_open_file),     CASE(test_long_text),
+        CASE(test_no_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

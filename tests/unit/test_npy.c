@@ -4,6 +4,8 @@
  * damaged, of another kind, not writable, or cut while they are in use. Each refusal is one
  * sentence with the path.
  */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "tuner/stream/mapped.h"
 #include "tuner/stream/npy.h"
 
 #include <setjmp.h>
@@ -493,6 +495,52 @@ static void test_look(void **state) {
     assert_int_equal(gt_npy_look(&type, &shape, path, &err), GEMMTUNE_EPARSE);
 }
 
+/* A SIGBUS that is no map's goes to the handler from before us. Returns how a process ends
+ * that raises one with a map watched. */
+static int end_of(void (*before_us)(int), void (*raise_it)(void)) {
+    int how = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0};
+        void *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        (void)setrlimit(RLIMIT_CORE, &none);
+        (void)signal(SIGBUS, before_us);
+        if (map != MAP_FAILED && gt_mapped_watch(map, 4096))
+            raise_it();
+        _exit(9);
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -WTERMSIG(how);
+}
+
+static void exit_7(int number) {
+    (void)number;
+    _exit(7);
+}
+
+static void send_it(void) {
+    (void)kill(getpid(), SIGBUS);
+}
+
+/* Reads behind the end of a file that is not watched. */
+static void read_behind(void) {
+    FILE *file = tmpfile();
+    if (file == NULL)
+        return;
+    const volatile char *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fileno(file), 0);
+    if (map != MAP_FAILED)
+        (void)*map;
+}
+
+static void test_other_bus_errors(void **state) {
+    (void)state;
+    assert_int_equal(end_of(SIG_DFL, send_it), -SIGBUS);
+    assert_int_equal(end_of(exit_7, send_it), 7);
+    assert_int_equal(end_of(SIG_IGN, send_it), 9); /* it goes on */
+    assert_int_equal(end_of(SIG_DFL, read_behind), -SIGBUS);
+    assert_int_equal(end_of(exit_7, read_behind), 7);
+}
+
 int main(void) {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -503,7 +551,7 @@ int main(void) {
         CASE(test_not_creatable), CASE(test_cut_header),
         CASE(test_cut_input),     CASE(test_refilled_input),
         CASE(test_cut_result),    CASE(test_other_bus_error),
-        CASE(test_look),
+        CASE(test_look),          CASE(test_other_bus_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

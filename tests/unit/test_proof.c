@@ -314,12 +314,215 @@ static void test_old_c(void **state) {
     drop(&x);
 }
 
+/* ---- elements that are not finite ---- */
+
+static char *a_at(const struct product *x, int64_t row, int64_t col) {
+    const int64_t at =
+        x->p.trans_a == GEMMTUNE_TRANS ? col * x->p.lda + row : row * x->p.lda + col;
+    return x->a + at * (int64_t)gt_type_size(x->p.type_a);
+}
+
+static char *b_at(const struct product *x, int64_t row, int64_t col) {
+    const int64_t at =
+        x->p.trans_b == GEMMTUNE_TRANS ? col * x->p.ldb + row : row * x->p.ldb + col;
+    return x->b + at * (int64_t)gt_type_size(x->p.type_b);
+}
+
+static char *before_at(const struct product *x, int64_t row, int64_t col) {
+    return x->before + (row * x->p.ldc + col) * (int64_t)gt_type_size(x->p.type_c);
+}
+
+enum { ODD_ROW = 11, ODD_COL = 23 };
+
+static void odd_a(struct product *x) {
+    gt_element_put(a_at(x, ODD_ROW, 5), x->p.type_a, (double)NAN);
+}
+
+static void odd_b(struct product *x) {
+    gt_element_put(b_at(x, 5, ODD_COL), x->p.type_b, INFINITY);
+}
+
+static void odd_old(struct product *x) {
+    gt_element_put(before_at(x, ODD_ROW, ODD_COL), x->p.type_c, -INFINITY);
+    gt_element_put(before_at(x, 60, 80), x->p.type_c, (double)NAN);
+}
+
+static void odd_all(struct product *x) {
+    odd_a(x);
+    odd_b(x);
+    odd_old(x);
+}
+
+/* Infinities of both signs in one sum. */
+static void odd_sum(struct product *x) {
+    gt_element_put(a_at(x, ODD_ROW, 5), x->p.type_a, INFINITY);
+    gt_element_put(a_at(x, ODD_ROW, 6), x->p.type_a, -INFINITY);
+}
+
+static struct product open_odd(const char *name, double beta,
+                               void (*make_odd)(struct product *x)) {
+    struct product x = open_product(name, 2, beta);
+    make_odd(&x);
+    multiply(&x, x.alpha, x.beta);
+    memcpy(x.right, x.c, bytes_of_c(&x));
+    return x;
+}
+
+static void hide_odd(struct product *x) {
+    gt_element_put(c_at(x, ODD_ROW, ODD_COL), x->p.type_c, 1);
+}
+
+static void turn_odd(struct product *x) {
+    char *at = c_at(x, ODD_ROW, ODD_COL);
+    gt_element_put(at, x->p.type_c,
+                   isnan(gt_element_get(at, x->p.type_c)) ? INFINITY : (double)NAN);
+}
+
+/* One finite element, in a row and a column that have others. */
+static void spoil_beside(struct product *x) {
+    char *at = c_at(x, ODD_ROW, ODD_COL + 1);
+    if (!isfinite(gt_element_get(at, x->p.type_c)))
+        at = c_at(x, ODD_ROW + 1, ODD_COL + 1);
+    gt_element_put(at, x->p.type_c, gt_element_get(at, x->p.type_c) + 40);
+}
+
+static const struct fault odd_faults[] = {
+    {"a finite element that must not be", hide_odd},
+    {"another class", turn_odd},
+    {"a wrong element beside them", spoil_beside},
+    {"a lost tile", lose_tile},
+    {"a lost row", lose_row},
+    {"one element wrong", spoil_element},
+    {"an infinity too many", put_infinity},
+};
+
+static void try_odd(const char *name, double beta, void (*make_odd)(struct product *x)) {
+    struct product x = open_odd(name, beta, make_odd);
+    if (prove(&x, be_right) != GEMMTUNE_OK)
+        fail_msg("%s: %s", name, err.line);
+    for (size_t f = 0; f < sizeof odd_faults / sizeof *odd_faults; f++)
+        if (prove(&x, odd_faults[f].make) != GEMMTUNE_EINVAL)
+            fail_msg("%s passes with %s", name, odd_faults[f].name);
+    drop(&x);
+}
+
+static void test_not_finite(void **state) {
+    static const char *const floats[] = {"f64", "f32", "bf16", "bf16=f32", "f16=f32"};
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        for (size_t j = 0; j < sizeof layouts / sizeof *layouts; j++) {
+            snprintf(name, sizeof name, "%s-%s", floats[i], layouts[j]);
+            try_odd(name, 0, odd_a);
+            try_odd(name, 0, odd_b);
+            try_odd(name, 0, odd_sum);
+            try_odd(name, 3, odd_old);
+            try_odd(name, 3, odd_all);
+        }
+}
+
+/* An alpha of 0 does not read A and B. */
+static void test_not_read(void **state) {
+    struct product x = open_product("f32-nn-70x90x50", 0, 2);
+    (void)state;
+    odd_a(&x);
+    odd_b(&x);
+    assert_int_equal(prove(&x, be_right), GEMMTUNE_OK);
+    assert_int_equal(prove(&x, put_infinity), GEMMTUNE_EINVAL);
+    assert_int_equal(prove(&x, spoil_element), GEMMTUNE_EINVAL);
+    drop(&x);
+}
+
+static void turn_sign(struct product *x) {
+    for (int64_t i = 0; i < x->p.m; i++)
+        for (int64_t j = 0; j < x->p.n; j++) {
+            const double c = gt_element_get(c_at(x, i, j), x->p.type_c);
+            gt_element_put(c_at(x, i, j), x->p.type_c, isinf(c) ? -c : c);
+        }
+}
+
+/* The finite elements of a row with the other sign. */
+static void spoil_finite(struct product *x) {
+    for (int64_t j = 0; j < x->p.n; j++) {
+        const double c = gt_element_get(c_at(x, 9, j), x->p.type_c);
+        gt_element_put(c_at(x, 9, j), x->p.type_c, isinf(c) ? c : -c);
+    }
+}
+
+/* Products beyond the largest number are infinite, with their sign. */
+static void test_overflow(void **state) {
+    static const struct {
+        const char *name;
+        double alpha, beta;
+        bool is_sharp; /* neither rounding nor beta C0 explains wrong signs */
+    } cases[] = {
+        {"f16-nn-70x90x50", 1e5, 70000, false}, {"f16-nn-70x90x50", 1e5, 0, false},
+        {"f16-nn-70x90x50", -20000, 3, false},  {"f32-nn-70x90x50", 1e38, 1e38, false},
+        {"f32-tt-70x90x50", 1e38, 0, true},     {"f32-nn-70x90x50", -1e38, 3, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct product x = open_product(cases[i].name, cases[i].alpha, cases[i].beta);
+        if (prove(&x, be_right) != GEMMTUNE_OK)
+            fail_msg("alpha %g: %s", cases[i].alpha, err.line);
+        if (cases[i].is_sharp)
+            assert_int_equal(prove(&x, spoil_finite), GEMMTUNE_EINVAL);
+        drop(&x);
+    }
+}
+
+static void grow_above_zero(struct product *x) {
+    for (int64_t i = 0; i < x->p.m; i++)
+        for (int64_t l = 0; l < x->p.k; l++) {
+            const double a = gt_element_get(a_at(x, i, l), x->p.type_a);
+            gt_element_put(a_at(x, i, l), x->p.type_a, fabs(a) * 20000);
+        }
+    for (int64_t l = 0; l < x->p.k; l++)
+        for (int64_t j = 0; j < x->p.n; j++) {
+            const double b = gt_element_get(b_at(x, l, j), x->p.type_b);
+            gt_element_put(b_at(x, l, j), x->p.type_b, fabs(b));
+        }
+}
+
+/* Where no sum of terms goes below 0, no infinity does. */
+static void test_sign_of_overflow(void **state) {
+    (void)state;
+    for (int beta = 0; beta <= 3; beta += 3) {
+        struct product x = open_odd("f16-nt-70x90x50", beta, grow_above_zero);
+        assert_true(isinf(gt_element_get(c_at(&x, 0, 0), GEMMTUNE_F16)));
+        if (prove(&x, be_right) != GEMMTUNE_OK)
+            fail_msg("%s", err.line);
+        assert_int_equal(prove(&x, turn_sign), GEMMTUNE_EINVAL);
+        assert_int_equal(prove(&x, put_nan), GEMMTUNE_EINVAL);
+        assert_int_equal(prove(&x, lose_row), GEMMTUNE_EINVAL);
+        drop(&x);
+    }
+}
+
+/* Squares of elements of f64 may exceed f64, or vanish, where products do neither. */
+static void scale_far(struct product *x) {
+    for (int64_t i = 0; i < gt_problem_elems_a(&x->p); i++)
+        ((double *)(void *)x->a)[i] *= 1e200;
+    for (int64_t i = 0; i < gt_problem_elems_b(&x->p); i++)
+        ((double *)(void *)x->b)[i] *= 1e-200;
+}
+
+static void test_far_numbers(void **state) {
+    struct product x = open_odd("f64-nn-70x90x50", 0, scale_far);
+    (void)state;
+    if (prove(&x, be_right) != GEMMTUNE_OK)
+        fail_msg("%s", err.line);
+    assert_int_equal(prove(&x, lose_row), GEMMTUNE_EINVAL);
+    assert_int_equal(prove(&x, spoil_element), GEMMTUNE_EINVAL);
+    drop(&x);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_products),
-        cmocka_unit_test(test_wrong_products),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_old_c),
+        cmocka_unit_test(test_right_products), cmocka_unit_test(test_wrong_products),
+        cmocka_unit_test(test_precision),      cmocka_unit_test(test_old_c),
+        cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_not_read),
+        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_sign_of_overflow),
+        cmocka_unit_test(test_far_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

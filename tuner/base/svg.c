@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -17,9 +16,8 @@ const char *gt_svg_colour(size_t index) {
 
 /* The file is not opened when it is a pipe that somebody may read. */
 gt_status gt_svg_ask(const char *path, struct gt_err *err) {
-    struct stat about;
     struct gt_new_file file;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+    if (gt_new_text_flows(path))
         return access(path, W_OK) == 0
                    ? GEMMTUNE_OK
                    : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));

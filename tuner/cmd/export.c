@@ -3,9 +3,9 @@
  * export.c - `gemmtune export FILE|-`: writes results as text that can be reviewed and
  * committed.
  */
-#include "tuner/cmd/common.h"
-
+#include "core/new_file.h"
 #include "tuner/base/view.h"
+#include "tuner/cmd/common.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +21,9 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-/* Standard output is the text itself. */
+/* Standard output may be the text itself. */
 static void say_written(const struct gt_export_report *r, const char *path) {
-    if (strcmp(path, "-") != 0)
+    if (strcmp(path, "-") != 0 && !gt_new_text_flows(path))
         printf("%s: %lld result%s of %lld device%s\n", path, (long long)r->records,
                gt_text_plural(r->records), (long long)r->devices,
                gt_text_plural(r->devices));

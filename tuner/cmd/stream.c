@@ -114,24 +114,28 @@ static bool is_packed(const gemmtune_problem *p, int operand) {
     return ld[operand] == gt_shape_least_ld(shape[operand]);
 }
 
-/* Whether the type has a number; a float may round it. */
-static bool has_number(gemmtune_dtype type, double number) {
+/* The number as the type has it; NAN when it has none near. A float may round a number, but
+ * neither to infinity nor to 0. */
+static double number_of(gemmtune_dtype type, double number) {
+    const bool whole =
+        number >= INT32_MIN && number <= INT32_MAX && number == floor(number);
     if (!gt_type_is_float(type))
-        return number >= INT32_MIN && number <= INT32_MAX && number == floor(number);
+        return whole ? number : (double)NAN;
     const union gt_value value = gt_value_of(type, number);
-    return isfinite(gt_element_get(&value, type));
+    const double near = gt_element_get(&value, type);
+    return isfinite(near) && (near != 0 || number == 0) ? near : (double)NAN;
 }
 
 static int read_factors(struct gt_stream_setup *setup, const struct values *v) {
     const gemmtune_dtype type = setup->p.type_acc;
-    setup->alpha = v->alpha;
-    setup->beta = !isnan(v->beta) ? v->beta : setup->p.reads_c ? 1 : 0;
+    const double given[] = {v->alpha, !isnan(v->beta) ? v->beta : setup->p.reads_c ? 1 : 0};
+    setup->alpha = number_of(type, given[0]);
+    setup->beta = number_of(type, given[1]);
     for (int i = 0; i < 2; i++)
-        if (!has_number(type, i == 0 ? setup->alpha : setup->beta))
+        if (isnan(i == 0 ? setup->alpha : setup->beta))
             return gt_die(GT_EXIT_USAGE,
                           "--%s %g: it is of type %s, which has no such number",
-                          i == 0 ? "alpha" : "beta", i == 0 ? setup->alpha : setup->beta,
-                          gt_type_name(type));
+                          i == 0 ? "alpha" : "beta", given[i], gt_type_name(type));
     setup->p.reads_c = setup->beta != 0;
     return -1;
 }
@@ -260,8 +264,9 @@ static void print_contestant(const struct answer *a, const char *name,
     }
     const double seconds = gt_stream_median(t, a->setup->rounds);
     const double flops = gt_problem_flops(&a->setup->p);
-    printf("%-11s%s  %s GFLOP/s", name, gt_show_ns(time, seconds * 1e9),
-           gt_show_rate(rate, flops, seconds * 1e9));
+    printf("%-11s%s", name, gt_show_ns(time, seconds * 1e9));
+    if (a->setup->alpha != 0) /* else C is only scaled */
+        printf("  %s GFLOP/s", gt_show_rate(rate, flops, seconds * 1e9));
     if (t->block > 0)
         printf(", blocks of %d", t->block);
     if (t != &a->s.own)
@@ -293,13 +298,19 @@ static void print_matrices(const struct answer *a) {
                name_operands(others, s, false), memory);
 }
 
-static void print_people(const struct answer *a) {
+/* Digits that tell all numbers of the accumulator's type apart. */
+static int factor_digits(const struct gt_stream_setup *s) {
+    return gt_type_size(s->p.type_acc) > 4 ? 17 : 9;
+}
+
+static bool has_factors(const struct gt_stream_setup *s) {
+    return s->alpha < 1 || s->alpha > 1 || s->beta < 0 || s->beta > 0;
+}
+
+/* What the product was, how it was cut and what it took. */
+static void print_work(const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
     char b[6][GT_CELL_MAX];
-    gt_wrap_print(stdout, 11, "problem    %s", a->problem);
-    for (int i = 0; i < a->picked->count; i++)
-        gt_wrap_print(stdout, 11, "device     %s", a->picked->device[i]->name);
-    print_matrices(a);
     gt_wrap_print(
         stdout, 11,
         "tiles      %" PRId64 " of C, %" PRId64 " x %" PRId64 ", slabs of %" PRId64 "; "
@@ -323,13 +334,31 @@ static void print_people(const struct answer *a) {
                   100 * r->compute_seconds / r->seconds,
                   a->setup->five_buffers ? " (in the paper of 2010: 90 %)" : "",
                   100 * r->exposed_seconds / r->seconds);
+}
+
+static void print_people(const struct answer *a) {
+    const struct gt_stream_setup *s = a->setup;
+    const int digits = factor_digits(s);
+    gt_wrap_print(stdout, 11, "problem    %s", a->problem);
+    if (has_factors(s))
+        gt_wrap_print(stdout, 11, "factors    alpha %.*g, beta %.*g", digits, s->alpha,
+                      digits, s->beta);
+    for (int i = 0; i < a->picked->count; i++)
+        gt_wrap_print(stdout, 11, "device     %s", a->picked->device[i]->name);
+    print_matrices(a);
+    if (a->s.report.tiles > 0)
+        print_work(a);
+    else
+        gt_wrap_print(stdout, 11,
+                      "tiles      none: there is nothing to compute, C stays as it is");
     if (a->s.correct)
         gt_wrap_print(stdout, 11,
                       "checked    correct; the largest error is %.2g of its bound",
                       a->s.worst);
     else
         gt_wrap_print(stdout, 11, "checked    wrong: %s", a->s.wrong);
-    print_contestant(a, "this", &a->s.own);
+    if (a->s.report.tiles > 0)
+        print_contestant(a, "this", &a->s.own);
     print_contestant(a, "resident", &a->s.resident);
     print_contestant(a, "cublasXt", &a->s.cublasxt);
 }
@@ -343,7 +372,15 @@ static void json_contestant(bool *first, const struct answer *a, const char *sec
         gt_json_number(first, ratio, gt_stream_ratio(&a->s, t, a->setup->rounds));
 }
 
-static void print_json(const struct answer *a) {
+static void json_factor(bool *first, const struct gt_stream_setup *s, const char *key,
+                        double value) {
+    if (!has_factors(s))
+        return;
+    gt_json_name(first, key);
+    printf("%.*g", factor_digits(s), value);
+}
+
+static void json_report(bool *first, const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
     const struct {
         const char *key;
@@ -368,18 +405,26 @@ static void print_json(const struct answer *a) {
                   {"forecast_seconds", r->forecast_seconds},
                   {"bound_seconds", r->bound_seconds},
                   {"worst", a->s.worst}};
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        gt_json_number(first, number[i].key, number[i].value);
+}
+
+static void print_json(const struct answer *a) {
+    const gemmtune_host_report *r = &a->s.report;
+    const bool computed = r->tiles > 0;
     bool first = true;
     printf("{");
     gt_json_text(&first, "problem", a->problem);
     gt_json_number(&first, "devices", (double)r->devices);
-    gt_json_text(&first, "slab", a->s.slab);
-    gt_json_text(&first, "match", gt_match_word(a->s.report.match));
-    gt_json_text(&first, "kernel", a->s.report.kernel);
+    json_factor(&first, a->setup, "alpha", a->setup->alpha);
+    json_factor(&first, a->setup, "beta", a->setup->beta);
+    gt_json_text(&first, "slab", computed ? a->s.slab : NULL);
+    gt_json_text(&first, "match", computed ? gt_match_word(r->match) : NULL);
+    gt_json_text(&first, "kernel", computed ? r->kernel : NULL);
     gt_json_text(&first, "checked", a->s.correct ? "correct" : "wrong");
     gt_json_text(&first, "error", a->s.correct ? NULL : a->s.wrong);
     json_contestant(&first, a, "seconds", NULL, &a->s.own);
-    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
-        gt_json_number(&first, number[i].key, number[i].value);
+    json_report(&first, a);
     json_contestant(&first, a, "resident_seconds", "of_resident", &a->s.resident);
     json_contestant(&first, a, "cublasxt_seconds", "of_cublasxt", &a->s.cublasxt);
     if (a->s.cublasxt.took_part)
@@ -432,9 +477,10 @@ static int stream(struct answer *a, struct gt_stream_setup *setup, const struct 
     const int code = draw(a, v->timeline);
     if (code >= 0 || a->s.correct)
         return code >= 0 ? code : GT_EXIT_OK;
-    return gt_die(GT_EXIT_VERIFY, "the product is wrong: %.200s%s%.200s%s", a->s.wrong,
-                  v->c != NULL ? "; " : "", v->c != NULL ? v->c : "",
-                  v->c != NULL ? " is as it was" : "");
+    char fate[160];
+    gt_stream_unkept(fate, sizeof fate, v->c);
+    return gt_die(GT_EXIT_VERIFY, "the product is wrong: %.200s%s", a->s.wrong,
+                  v->c != NULL ? fate : "");
 }
 
 /* The name of the product of two files: row by row, in the type that they hold. */

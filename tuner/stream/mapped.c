@@ -36,16 +36,28 @@ static bool replace(int i) {
            MAP_FAILED;
 }
 
-/* Another SIGBUS than ours ends the program, as it would have without us: the instruction
- * runs again. */
+/* Does what would have been done without us. A fault's instruction runs again, and raises
+ * the signal once more; a signal that was sent is sent again. */
+static void pass_on(int number, siginfo_t *info, void *context, bool sent) {
+    if ((before.sa_flags & SA_SIGINFO) != 0) {
+        before.sa_sigaction(number, info, context);
+    } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+        before.sa_handler(number);
+    } else if (!sent || before.sa_handler == SIG_DFL) {
+        (void)sigaction(number, &before, NULL);
+        if (sent)
+            (void)raise(number);
+    }
+}
+
 static void on_bus_error(int number, siginfo_t *info, void *context) {
     const int saved = errno;
-    const int i = find(info->si_addr);
-    (void)context;
+    const bool sent = info->si_code <= 0; /* si_addr says nothing then */
+    const int i = sent ? -1 : find(info->si_addr);
     if (i >= 0)
         maps[i].lost = true;
     if (i < 0 || !replace(i))
-        (void)signal(number, SIG_DFL);
+        pass_on(number, info, context, sent);
     errno = saved;
 }
 

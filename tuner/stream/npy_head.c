@@ -39,7 +39,7 @@ static const char *skip_blanks(const char *at) {
     return at + strspn(at, blanks);
 }
 
-/* The text behind a string in quotes; NULL when the string does not end. */
+/* The text after a string in quotes; NULL when the string does not end. */
 static const char *skip_string(const char *at) {
     const char quote = *at++;
     while (*at != '\0' && *at != quote)

@@ -15,6 +15,15 @@
  * absolute products. A lost tile or row changes C x by far more. An element that is wrong
  * by less than the bound shows only among those that are computed anew, whose bound is that
  * of every other check (tuner/lab/check.h).
+ *
+ * Infinities and elements that are no numbers are results as others are. An element that A,
+ * B or C0 keep from being finite must not be finite. It and every other element of C that
+ * is not finite are left out of the product with x and computed anew, and must have the
+ * value (an infinity with its sign, or no number) that their terms explain; a number beyond
+ * the largest of a type is infinite. Two things are less certain than elsewhere: C0 is gone
+ * by then, so a row in which a product overflows may be off by |beta| times the norm of
+ * C0's row; and of very many such elements only some are computed anew, with some of the
+ * finite elements of their rows.
  */
 #ifndef GT_TUNER_STREAM_PROOF_H
 #define GT_TUNER_STREAM_PROOF_H

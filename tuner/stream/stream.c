@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Everything that is open while a stream runs. */
 struct work {
@@ -171,6 +172,8 @@ static gt_status choose_block(struct work *w, struct gt_err *err) {
 static void name_slab(struct work *w) {
     const gemmtune_host_report *r = &w->out->report;
     gemmtune_problem slab = w->setup->p;
+    if (r->tiles == 0)
+        return;
     slab.m = r->tile_m;
     slab.n = r->tile_n;
     slab.k = r->tile_k;
@@ -213,7 +216,7 @@ static gt_status check(struct work *w, struct gt_err *err) {
 }
 
 /* The first round's product is the one that is checked and reported; contestants that write
- * to C come behind it. */
+ * to C begin after the check. */
 static gt_status play_round(struct work *w, int round, struct gt_err *err) {
     struct gt_stream *out = w->out;
     say(w, "multiplying");
@@ -246,9 +249,10 @@ static gt_status say_files(const struct work *w, gt_status status, struct gt_err
     if (files != GEMMTUNE_OK)
         return gt_fail(err, files, "%s", file.line);
     const bool undone = w->matrices.npy[2].file.part[0] != '\0';
+    char fate[160];
+    gt_stream_unkept(fate, sizeof fate, w->setup->path[2]);
     if (status != GEMMTUNE_OK && undone && w->out->report.tiles > 0)
-        return gt_fail(err, status, "%.380s; %.100s is as it was", err->line,
-                       w->setup->path[2]);
+        return gt_fail(err, status, "%.340s%s", err->line, fate);
     return status;
 }
 
@@ -273,6 +277,12 @@ gt_status gt_stream_run(struct gt_stream *out, const struct gt_stream_setup *set
         status = run(&w, err);
     close_all(&w);
     return status;
+}
+
+void gt_stream_unkept(char *text, size_t size, const char *path) {
+    const bool old = path != NULL && access(path, F_OK) == 0;
+    (void)snprintf(text, size, "; %.130s%s", old ? path : "no C was written",
+                   old ? " is as it was" : "");
 }
 
 void gt_stream_clear(struct gt_stream *s) {

@@ -15,7 +15,7 @@ enum { GT_STREAM_ROUNDS_MAX = 64, GT_STREAM_WHY_MAX = 200 };
 /* The product, its matrices, and the others that it is compared with. */
 struct gt_stream_setup {
     gemmtune_problem p;  /* canonical; reads_c: beta is not 0 */
-    double alpha, beta;  /* of numbers that the accumulator's type has */
+    double alpha, beta;  /* numbers that the accumulator's type has */
     const char *path[3]; /* .npy files of A, B and C; NULL: random matrices */
     bool pageable;
     bool five_buffers;
@@ -43,7 +43,7 @@ struct gt_stream_times {
 struct gt_stream {
     gemmtune_host_report report;    /* of the first round */
     struct gt_timeline timeline;    /* of it */
-    char slab[GT_PROBLEM_NAME_MAX]; /* the product of a whole slab */
+    char slab[GT_PROBLEM_NAME_MAX]; /* the product of a whole slab; "": none was computed */
     struct gt_stream_times own, resident, cublasxt;
     double bytes; /* of A, B and C */
     double worst; /* error over its bound, of the check */
@@ -59,6 +59,8 @@ gt_status gt_stream_run(struct gt_stream *out, const struct gt_stream_setup *set
                         const struct gt_device *const *device, int devices,
                         const char *db_path, struct gt_err *err);
 void gt_stream_clear(struct gt_stream *s);
+/* What has become of a file of C that did not take its place, as a sentence's end. */
+void gt_stream_unkept(char *text, size_t size, const char *path);
 
 /* The median of a contestant's rounds; 0 when it did not take part. */
 double gt_stream_median(const struct gt_stream_times *t, int rounds);
