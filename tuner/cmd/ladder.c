@@ -159,13 +159,13 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                                const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_column column[1 + GT_LADDER_MAX] = {
-        {"problem", "m n k, ms", GT_CELL_TEXT, 0, "name of the problem"}};
+        {"problem", "m n k, ms", GT_CELL_TEXT, 0, "name of the problem", false}};
     const struct gt_form volumes = {"with --volumes", column, 1 + (size_t)names->count,
                                     fill_volume};
     struct gt_table *t = NULL;
     for (int i = 0; i < names->count; i++) {
         const char *name = names->rung[i].name;
-        column[1 + i] = (struct gt_column){name, name, GT_CELL_COUNT, 0, "its time"};
+        column[1 + i] = (struct gt_column){name, name, GT_CELL_COUNT, 0, "its time", false};
     }
     gt_status status = gt_table_create(&t, &volumes, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
