@@ -221,7 +221,9 @@ static void test_show(void **state) {
          "and 2 slower ones");
     assert_null(strstr(out, "TILE_WIDTH=16"));
     SAYS("show f32-nn-64x64x64 --db $/small.db --json", "\"outcome\": \"correct\"",
-         "\"median_ns\": 2000", "\"outcome\": \"compile\", \"median_ns\": null",
+         "\"median_ns\": 2000",
+         "\"outcome\": \"compile\", \"winner\": false, \"final_ns\": null, \"median_ns\": "
+         "null",
          "\"error\": \"no such name\", \"command\": \"gemmtune trial f32-nn-64x64x64 "
          "--device ");
     SAYS("show f32-nn-99x99x99 --db $/small.db", "TILE_WIDTH=8",
