@@ -515,7 +515,7 @@ static void test_load_bounds_what_it_reads(void **state) {
     assert_string_equal(err.line, says);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    (void)snprintf(says, sizeof says, "%s: not a regular file", path);
+    (void)snprintf(says, sizeof says, "%s: is a pipe: give a file", path);
     assert_int_equal(gt_json_load(&doc, path, &err), GEMMTUNE_EIO); /* and does not wait */
     assert_string_equal(err.line, says);
     assert_int_equal(unlink(path), 0);
