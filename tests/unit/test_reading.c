@@ -243,7 +243,8 @@ static void test_compare(void **state) {
          "geometric mean of A/B: 2");
     SAYS("compare 1050 1080 --db $/small.db --db $/large.db --json",
          "{\"a\": {\"name\": ", "\"key\": \"nvidia-geforce-gtx-1050-",
-         "\"common\": 1, \"geomean\": 2, \"predicted_geomean\": 3.45, \"rows\": [",
+         "\"common\": 1, \"geomean\": 2, \"predicted_geomean\": 3.45, \"best_geomean\": "
+         "null, \"rows\": [",
          "\"source\": \"tuned\"", "\"a_ns\": 2000", "\"b_ns\": 1000", "\"ratio\": 2",
          "\"differs\": \"TILE_WIDTH 8->32\"", "\"shared_point\": \"TILE_WIDTH=16 ",
          "\"shared_slowdown\": 1.1", "\"source\": \"published\"",

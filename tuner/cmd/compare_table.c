@@ -116,6 +116,8 @@ const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
 #define PROBLEM(X)                                                                         \
     X(NULL, "problem", TEXT, 0, r->row->problem, "its name, or its multiplications (mnk)")
+#define SOURCE(X)                                                                          \
+    X(NULL, "source", TEXT, 3, source_of(r->row), "tuned here, published or predicted")
 #define KERNEL(X) X(NULL, "kernel", TEXT, 0, r->kernel, "kernel on both, or on A and on B")
 #define TIMES(X)                                                                           \
     X(NULL, "time A", NS, 1, TIME(A), "time on A")                                         \
@@ -132,20 +134,21 @@ const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
 #define OF_PUBLISHED(X)                                                                    \
     PROBLEM(X)                                                                             \
+    SOURCE(X)                                                                              \
     KERNEL(X)                                                                              \
     TIMES(X)                                                                               \
     X(NULL, "GFLOP/s A", RATE, 3, gt_cell_known(PART(A).gflops), "rate on A")              \
     X(NULL, "GFLOP/s B", RATE, GT_PAIRED(3), gt_cell_known(PART(B).gflops), "rate on B")   \
     PREDICTIONS(X)                                                                         \
     X(NULL, "A/B", COUNT, 1, rounded(r->row->predicted_ratio),                             \
-      "predicted time on A over that on B")                                                \
+      "predicted time on A over predicted time on B")                                      \
     BEST(X)
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
 const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
 #define OF_TUNED(X)                                                                        \
     PROBLEM(X)                                                                             \
-    X(NULL, "source", TEXT, 3, source_of(r->row), "tuned here, published or predicted")    \
+    SOURCE(X)                                                                              \
     KERNEL(X)                                                                              \
     TIMES(X)                                                                               \
     X(NULL, "GFLOP/s A", RATE, 3, tuned_rate(r->row, A), "rate on A")                      \
