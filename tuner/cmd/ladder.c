@@ -257,8 +257,8 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     struct gt_err err = {""};
     if (v->volumes)
         return add_volumes(s, v);
-    if (first == argc && gt_sweep_add(s, "f32-nn-4096x4096x4096", &err) != GEMMTUNE_OK)
-        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (first == argc)
+        return gt_die(GT_EXIT_USAGE, "ladder: name problems, or a range with --volumes");
     for (int i = first; i < argc; i++)
         if (gt_sweep_add(s, argv[i], &err) != GEMMTUNE_OK)
             return gt_die(GT_EXIT_INPUT, "%s", err.line);
@@ -304,7 +304,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_ladder = {
     .name = "ladder",
-    .operands = "[PROBLEM... | --volumes 1e3:1e10] [--device N]",
+    .operands = "PROBLEM... | --volumes 1e3:1e10 [--device N]",
     .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
     .tables = (const struct gt_form *const[]){&rungs, NULL},
