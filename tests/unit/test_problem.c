@@ -303,8 +303,8 @@ static void test_packed_forms_that_do_not_exist(void **state) {
     p.packed_b = 1;
     p.ldb = 4;
     assert_refused(&p, GEMMTUNE_EINVAL, "ldb is 4, must be 0 (packed) or at least 5");
-    /* The last row counts whole, so the packed form has 2^63 bytes and the plain one less.
-     */
+    /* The last row counts whole, so the packed form has 2^63 bytes and the
+     * plain one less. */
     p = rows(3, (1 << 30) - 1, 1 << 30);
     p.type_a = p.type_b = p.type_c = p.type_acc = GEMMTUNE_F64;
     assert_int_equal(gt_problem_canonical(&p, NULL, &p, NULL), GEMMTUNE_OK);

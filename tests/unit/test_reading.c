@@ -141,8 +141,8 @@ static void make_databases(void) {
 
 /* ---- commands ---- */
 
-/* Runs the words of `line`; in it $ stands for the folder and / after it for a file there.
- */
+/* Runs the words of `line`; in it $ stands for the folder and / after it for a
+ * file there. */
 static int gemmtune(const char *line) {
     char text[2048] = "gemmtune ", *argv[WORDS_MAX + 1] = {NULL};
     int argc = 0;

@@ -151,8 +151,8 @@ static void test_keys(void **state) {
         "B       block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
 }
 
-/* First points leave out what a family's rows share, then columns go, then tails are cut.
- */
+/* First points leave out what a family's rows share, then columns go,
+ * then tails are cut. */
 static void test_narrow(void **state) {
     (void)state;
     expect_kernels(60, NULL,
@@ -429,8 +429,8 @@ static void test_cells(void **state) {
         assert_string_equal(gt_show_rate(buf, rates[i].flops, rates[i].ns), rates[i].text);
 }
 
-/* A host's decimal comma must not reach a table; skipped where no such locale is installed.
- */
+/* A host's decimal comma must not reach a table;
+ * skipped where no such locale is installed. */
 static void test_locale(void **state) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
                                         "fr_FR.UTF-8"};

@@ -198,8 +198,8 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
                             (double)v->loop_volume, err);
         if (status == GEMMTUNE_OK && !gt_session_stop)
             (*done)++;
-        /* Other failures concern only this problem; a failure of the database concerns all.
-         */
+        /* Other failures concern only this problem;
+         * a failure of the database concerns all. */
         if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
             gt_progress_line(&t->progress, err->line);
             status = GEMMTUNE_OK;

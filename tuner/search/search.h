@@ -62,8 +62,8 @@ struct gt_strategy {
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
     void (*destroy)(void *self);
     bool after_starts; /* the strategy is first asked when all starts have been told */
-    /* Called when a start is given out, which the strategy was not asked for; may be NULL.
-     */
+    /* Called when a start is given out, which the strategy was not asked for;
+     * may be NULL. */
     void (*add_start)(void *self, const struct gt_pick *pick);
     /* Chooses a pick that is not taken. May answer WAIT only while picks are open. */
     enum gt_ask (*ask)(void *self, struct gt_pick *out);
