@@ -205,7 +205,7 @@ static void test_a_longer_struct_is_taken(void **state) {
     assert_int_equal(out.struct_size, sizeof out);
     newer.later = 1;
     assert_refused(&newer.p, GEMMTUNE_EUNSUPPORTED,
-                   "a member of the problem is not known to library version 0.2.0");
+                   "a member of the problem is not known to library version ");
     memset(&newer, 0xAA, sizeof newer);
     assert_int_equal(
         gemmtune_problem_init_sized(&newer.p, sizeof newer, GEMMTUNE_F32, 1, 2, 3),
