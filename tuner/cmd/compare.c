@@ -26,8 +26,7 @@ static const struct gt_option options[] = {
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "also predict the fastest kernels of these problems (sweep.json); some usual ones "
-     "where "
-     "nothing is tuned or published",
+     "where nothing is tuned or published",
      0, 0},
     {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
      "draw the comparison into FILE", 0, 0},
