@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert.c - gemmtune_convert: matrices in host memory from one element type to another.
- */
+/* convert.c - gemmtune_convert: matrices in host memory from one element type
+ * to another. */
 #include "core/element.h"
 #include "core/problem.h"
 

@@ -59,8 +59,8 @@ extern const char *const gt_epi_index[GT_EPI_SHAPES];
 /* Whether operands of this shape have rows of n values, and so a leading dimension. */
 bool gt_epi_has_ld(int32_t shape);
 
-/* The size of an operand as it is stored. One without a leading dimension is a single row.
- */
+/* The size of an operand as it is stored.
+ * One without a leading dimension is a single row. */
 struct gt_epi_extent {
     int64_t rows, columns;
 };
@@ -98,8 +98,8 @@ struct gt_epi_statement {
     int32_t used; /* 1: a later statement reads it */
 };
 
-/* A tree without pointers. Unused bytes are 0, so trees are compared and hashed as bytes.
- */
+/* A tree without pointers. Unused bytes are 0,
+ * so trees are compared and hashed as bytes. */
 struct gt_epilogue {
     int32_t type_c, type_acc, type_d2; /* gemmtune_dtype */
     int32_t d, d2;                     /* statements with the outputs; d2 may be -1 */

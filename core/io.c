@@ -17,6 +17,8 @@ gt_status gt_open_input(int *fd, const char *path, struct gt_err *err) {
         why = strerror(errno);
     else if (S_ISDIR(about.st_mode))
         why = strerror(EISDIR);
+    else if (S_ISFIFO(about.st_mode))
+        why = "is a pipe: give a file";
     else if (!S_ISREG(about.st_mode))
         why = "not a regular file";
     if (why == NULL)

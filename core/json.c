@@ -67,31 +67,62 @@ static int compare_keys(const void *a, const void *b) {
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* The first member that repeats a key of the object before it, or NULL. `sorted` has room
- * for all members. */
+static bool same_key(const struct value *a, const struct value *b) {
+    return strcmp(a->item->string, b->item->string) == 0;
+}
+
+/* The first member that repeats a key of the object before it, or NULL. `sorted` has the
+ * object's members by key. */
 static const struct value *find_repeated(const struct value *object,
-                                         const struct value **sorted) {
+                                         struct value *const *sorted) {
     const struct value *repeated = NULL;
-    for (size_t i = 0; i < object->count; i++)
-        sorted[i] = &object->child[i];
-    qsort(sorted, object->count, sizeof *sorted, compare_keys);
     for (size_t i = 1; i < object->count; i++)
-        if (strcmp(sorted[i]->item->string, sorted[i - 1]->item->string) == 0 &&
+        if (same_key(sorted[i], sorted[i - 1]) &&
             (repeated == NULL || sorted[i] < repeated))
             repeated = sorted[i];
     return repeated;
 }
 
-static gt_status check_keys(const struct gt_json *doc, size_t count, struct gt_err *err) {
+/* Leaves the last member of each key. A member that moves takes its own members along. */
+static void keep_last(struct value *object, struct value *const *sorted) {
+    size_t kept = 0;
+    for (size_t i = 1; i < object->count; i++)
+        if (same_key(sorted[i - 1], sorted[i]))
+            sorted[i - 1]->item = NULL;
+    for (size_t i = 0; i < object->count; i++) {
+        struct value *to = &object->child[kept];
+        if (object->child[i].item == NULL)
+            continue;
+        *to = object->child[i];
+        for (size_t j = 0; j < to->count; j++)
+            to->child[j].parent = to;
+        kept++;
+    }
+    for (size_t i = kept; i < object->count; i++)
+        object->child[i] = (struct value){0};
+    object->count = kept;
+}
+
+/* What becomes of several members of one key in an object. */
+enum keys { KEYS_ONCE, KEYS_LAST };
+
+static gt_status check_keys(const struct gt_json *doc, enum keys keys, size_t count,
+                            struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    const struct value **sorted = malloc(count * sizeof *sorted);
+    struct value **sorted = malloc(count * sizeof *sorted);
     if (sorted == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", doc->name);
     for (size_t i = 0; i < count && status == GEMMTUNE_OK; i++) {
-        if (!cJSON_IsObject(doc->value[i].item))
+        struct value *const object = &doc->value[i];
+        if (!cJSON_IsObject(object->item))
             continue;
-        const struct value *repeated = find_repeated(&doc->value[i], sorted);
-        if (repeated != NULL)
+        for (size_t j = 0; j < object->count; j++)
+            sorted[j] = &object->child[j];
+        qsort(sorted, object->count, sizeof *sorted, compare_keys);
+        const struct value *repeated = find_repeated(object, sorted);
+        if (repeated != NULL && keys == KEYS_LAST)
+            keep_last(object, sorted);
+        else if (repeated != NULL)
             status = gt_json_fail((struct gt_node){doc, repeated}, err,
                                   "the key stands a second time in its object");
     }
@@ -124,9 +155,6 @@ done:
     return status;
 }
 
-/* Whether a document may have several members of one key in an object. */
-enum keys { KEYS_ONCE, KEYS_REPEAT };
-
 static gt_status parse(struct gt_json **out, enum keys keys, const char *name,
                        const char *text, size_t size, struct gt_err *err) {
     size_t count = 0;
@@ -146,8 +174,8 @@ static gt_status parse(struct gt_json **out, enum keys keys, const char *name,
         return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", name);
     *doc = (struct gt_json){0};
     status = build_document(doc, count, name, text, size, err);
-    if (status == GEMMTUNE_OK && keys == KEYS_ONCE)
-        status = check_keys(doc, count, err);
+    if (status == GEMMTUNE_OK)
+        status = check_keys(doc, keys, count, err);
     if (status == GEMMTUNE_OK) {
         *out = doc;
         doc = NULL;
@@ -168,7 +196,7 @@ gt_status gt_json_parse_python(struct gt_json **out, const char *name, const cha
     if (json == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", name);
     const gt_status status =
-        parse(out, KEYS_REPEAT, name, json, gt_json_of_python(json, text, size), err);
+        parse(out, KEYS_LAST, name, json, gt_json_of_python(json, text, size), err);
     free(json);
     return status;
 }
@@ -277,12 +305,11 @@ const char *gt_json_key(struct gt_node n) {
     return key != NULL ? key : "";
 }
 
-/* From the end: where a key may stand twice, the last one counts. */
 struct gt_node gt_json_member(struct gt_node n, const char *key) {
     if (gt_json_kind(n) == GT_JSON_OBJECT)
-        for (size_t i = gt_json_count(n); i > 0; i--)
-            if (strcmp(gt_json_key(gt_json_at(n, i - 1)), key) == 0)
-                return gt_json_at(n, i - 1);
+        for (size_t i = 0; i < gt_json_count(n); i++)
+            if (strcmp(gt_json_key(gt_json_at(n, i)), key) == 0)
+                return gt_json_at(n, i);
     return (struct gt_node){n.doc, NULL};
 }
 

@@ -38,8 +38,8 @@ gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text
                         size_t size, struct gt_err *err);
 /* The same for the text of Python's module json, which also writes and reads what JSON
  * excludes. NaN is null here, Infinity a number that is larger than any double, an integer
- * of 2^53 or more the nearest double. Of an object's members with one key the last counts.
- */
+ * of 2^53 or more the nearest double. Of an object's members with one key only the last one
+ * is there. */
 gt_status gt_json_parse_python(struct gt_json **out, const char *name, const char *text,
                                size_t size, struct gt_err *err);
 void gt_json_destroy(struct gt_json *doc);

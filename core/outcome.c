@@ -3,7 +3,6 @@
 #include "core/outcome.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *const words[] = {
 #define X(name, word) [name] = word,
@@ -15,16 +14,6 @@ enum { WORD_COUNT = sizeof words / sizeof *words };
 
 const char *gt_outcome_word(gt_outcome outcome) {
     return (unsigned)outcome < WORD_COUNT ? words[outcome] : "?";
-}
-
-bool gt_outcome_parse(gt_outcome *out, const char *word) {
-    for (unsigned i = 0; i < WORD_COUNT; i++) {
-        if (strcmp(words[i], word) == 0) {
-            *out = (gt_outcome)i;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Insertion sort: at most GT_SAMPLES_MAX values, and no allocation. */

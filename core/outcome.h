@@ -35,7 +35,6 @@ enum {
 };
 
 const char *gt_outcome_word(gt_outcome outcome);
-bool gt_outcome_parse(gt_outcome *out, const char *word);
 
 enum {
     GT_SAMPLES_MAX = 64,

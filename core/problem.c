@@ -110,8 +110,9 @@ static gt_status settle_ld(const struct operand *x, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Nothing lies behind a single row. A leading dimension that is too large for kernels is
- * then as good as the least one; others stay, since rows may be aligned at them. */
+/* A matrix of a single row has no second row for its leading dimension to lead to. One that
+ * is too large for kernels is then as good as the least one; others stay, since rows may be
+ * aligned at them. */
 static void drop_ld(const struct operand *x) {
     if (*x->ld <= GT_DIM_MAX)
         return;
@@ -276,7 +277,8 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
         return status;
     const bool swap = given.layout == GEMMTUNE_COL_MAJOR, is_empty = given.batch == 0;
     gemmtune_problem p = row_major(&given);
-    p.batch = is_empty ? 1 : p.batch; /* the other numbers are checked as those of one */
+    /* the other numbers of an empty batch are checked as the numbers of one product */
+    p.batch = is_empty ? 1 : p.batch;
     p.struct_size = sizeof p;
     p.reads_c = p.reads_c != 0;
     p.packed_b = p.packed_b != 0;

@@ -190,8 +190,8 @@ struct gt_slack {
  * number. */
 static inline double gt_range_lower(double x, struct gt_slack slack,
                                     const struct gt_arithmetic *a) {
-    /* The host's roundoff in one operation: its own, and the two ulp of libm's functions.
-     */
+    /* The host's roundoff in one operation: its own,
+     * and the two ulp of libm's functions. */
     const double host = 0x1p-50;
     const bool rounds = (slack.relative > 0) | (slack.absolute > 0);
     const double less = (slack.relative + host) * fabs(x) + slack.absolute;

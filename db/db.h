@@ -47,7 +47,6 @@ void gt_db_close(struct gt_db *db);
 /* Closes a database in which nothing came about: a file that this handle has made, and that
  * still has no row, is removed. NULL is fine. */
 void gt_db_close_unused(struct gt_db *db);
-const char *gt_db_path(const struct gt_db *db);
 /* The path of the database when none is given: $GEMMTUNE_DB, else
  * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
  * when none of them is set. */

@@ -397,7 +397,3 @@ void gt_db_close(struct gt_db *db) {
     free(db->path);
     free(db);
 }
-
-const char *gt_db_path(const struct gt_db *db) {
-    return db->path;
-}

@@ -70,30 +70,6 @@ gt_status gt_cuda_result(gt_cu_result result, const char *call, struct gt_err *e
     return result == GT_CU_OUT_OF_MEMORY ? GEMMTUNE_ENOMEM : status;
 }
 
-bool gt_cuda_sticky(gt_cu_result result) {
-    static const gt_cu_result fatal[] = {
-        GT_CU_ECC_UNCORRECTABLE,
-        GT_CU_NVLINK_UNCORRECTABLE,
-        GT_CU_CONTAINED,
-        GT_CU_ILLEGAL_ADDRESS,
-        GT_CU_LAUNCH_TIMEOUT,
-        GT_CU_CONTEXT_IS_DESTROYED,
-        GT_CU_ASSERT,
-        GT_CU_HARDWARE_STACK_ERROR,
-        GT_CU_ILLEGAL_INSTRUCTION,
-        GT_CU_MISALIGNED_ADDRESS,
-        GT_CU_INVALID_ADDRESS_SPACE,
-        GT_CU_INVALID_PC,
-        GT_CU_LAUNCH_FAILED,
-        GT_CU_TENSOR_MEMORY_LEAK,
-        GT_CU_UNKNOWN,
-    };
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        if (fatal[i] == result)
-            return true;
-    return false;
-}
-
 /* ---- NVRTC ---- */
 
 static const struct gt_symbol nvrtc_symbols[] = {

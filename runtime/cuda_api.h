@@ -325,11 +325,6 @@ const struct gt_cuda *gt_cuda_api(struct gt_err *err);
 gt_status gt_cuda_fail(struct gt_err *err, const char *call, gt_cu_result result);
 /* OK for success, ENOMEM when the device has no room, else gt_cuda_fail's EDEVICE. */
 gt_status gt_cuda_result(gt_cu_result result, const char *call, struct gt_err *err);
-/* Whether an error has ruined the context or the device (700 illegal address, 702 time-out,
- * 719 launch failure and others like them). Later results are then unreliable and the
- * process must end. */
-bool gt_cuda_sticky(gt_cu_result result);
-
 /* ---- NVRTC ---- */
 
 typedef unsigned gt_nvrtc_result;

@@ -187,32 +187,31 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Adds the sound families of the entries. The first bad one is the error of a folder in
- * which no family is sound, and with `level` NULL of any folder. */
+/* Adds the families of the entries. A bad family is the error. With a level it is a line of
+ * the log instead, and left out; a folder of bad families alone is then the error. */
 static gt_status add_entries(struct gt_families *f, const char *folder,
                              struct dirent *const *entry, int count,
                              const gemmtune_log_level *level, struct gt_err *err) {
-    struct gt_err why, first = {""};
-    gt_status status = GEMMTUNE_OK, bad = GEMMTUNE_EINVAL;
-    int added = 0;
+    struct gt_err why = {""};
+    gt_status status = GEMMTUNE_OK;
+    int added = 0, bad = 0;
     for (int i = 0; i < count && status == GEMMTUNE_OK; i++) {
         const char *name = entry[i]->d_name;
         status = name[0] != '.' ? add_subfolder(f, &added, folder, name, &why) : status;
-        if (status != GEMMTUNE_OK && first.line[0] == '\0') {
-            first = why;
-            bad = status;
-        }
         if (status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM || level == NULL)
             continue;
         gt_log(*level, "%s; the family is left out", why.line);
         drop(f, name);
         status = GEMMTUNE_OK;
+        bad++;
     }
-    if (first.line[0] == '\0')
-        (void)gt_fail(&first, bad, "%s: no family in it (FAMILY/space.json)", folder);
-    if (status == GEMMTUNE_OK && added > 0)
-        return status;
-    return gt_fail(err, bad, "%s", first.line);
+    if (status != GEMMTUNE_OK)
+        return gt_fail(err, status, "%s", why.line);
+    if (added > 0)
+        return GEMMTUNE_OK;
+    return bad > 0 ? gt_fail(err, GEMMTUNE_EINVAL, "no family is sound in %s", folder)
+                   : gt_fail(err, GEMMTUNE_EINVAL,
+                             "%s: no family in it (FAMILY/space.json)", folder);
 }
 
 static gt_status add_folder(struct gt_families *f, const char *folder,

@@ -233,7 +233,7 @@ gt_status gt_families_add_folder(struct gt_families *f, const char *folder,
                                  struct gt_err *err);
 /* The same without the families that cannot be read: a line of that level says why. A
  * family of such a name that the list has already goes as well, since it is not the one
- * that the folder means. Fails like gt_families_add_folder when no family is left. */
+ * that the folder means. EINVAL: the folder has no sound family. */
 gt_status gt_families_add_sound(struct gt_families *f, const char *folder,
                                 gemmtune_log_level level, struct gt_err *err);
 void gt_families_destroy(struct gt_families *f);

@@ -170,8 +170,8 @@ static void keep(const struct place *p, const struct gt_known *known, size_t cou
     free(file);
 }
 
-/* Reads the database, and keeps the array unless somebody wrote to the database meanwhile.
- */
+/* Reads the database, and keeps the array unless somebody wrote to the
+ * database meanwhile. */
 static gt_status read_and_keep(struct gt_known **out, size_t *count, int64_t *stale,
                                const struct place *p, struct gt_db *db,
                                const struct gt_families *families, const char *arch,

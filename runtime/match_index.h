@@ -40,8 +40,7 @@ struct gt_index {
  * first one behind it. */
 size_t gt_index_find(const struct gt_index *index, const char *problem_name);
 
-/* ---- the search (match_nearest.c) -----------------------------------------------------
- */
+/* ---- the search (match_nearest.c) ---------------------------------------------------- */
 
 /* Goes through the kernels of other problems than the query's, nearest first. */
 struct gt_nearest;

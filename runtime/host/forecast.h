@@ -41,8 +41,8 @@ gt_status gt_host_forecast(struct gt_host_forecast *out, const struct gt_host_cu
                            const struct gt_host_tile *tile, size_t tiles,
                            const struct gt_host_rates *rates, struct gt_err *err);
 
-/* Seconds of the device with most to do, when `devices` equal ones share the tiles. ENOMEM.
- */
+/* Seconds of the device with most to do,
+ * when `devices` equal ones share the tiles. ENOMEM. */
 gt_status gt_host_forecast_even(double *seconds, const struct gt_host_cut *cut, int devices,
                                 const struct gt_host_rates *rates, struct gt_err *err);
 

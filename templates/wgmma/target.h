@@ -24,8 +24,8 @@ GT_INLINE int row_of(int t, int h) {
 #endif
 }
 
-/* The part of C that a warpgroup has: its rows and columns are those of C, also with SWAP.
- */
+/* The part of C that a warpgroup has: its rows and columns are those of C,
+ * also with SWAP. */
 enum { LINES_C = SWAP ? WN : WM, LENGTH_C = SWAP ? WM : WN };
 
 struct part {

@@ -80,7 +80,7 @@ for c in "import $work/half.json" "import $work/nowhere.json" "merge $work/nowhe
     verdict "a failed $(basename "${c%% *}") of $(basename "${c#* }") leaves no database" $?
 done
 expect "a second file that is not there" 3 'nowhere.json' \
-    import "$work/none.json" "${GT_SRC:-.}/db/tuned/nvidia-h200.json" "$work/nowhere.json" --db "$work/fresh.db"
+    import "$work/none.json" "${GT_SRC:-.}/devices/h200/tuned.json" "$work/nowhere.json" --db "$work/fresh.db"
 [ "$(sqlite3 -batch "$work/fresh.db" 'SELECT count(*) > 0 FROM record')" = 1 ]
 verdict "the first ones stay" $?
 cp "$work/good.db" "$work/kept.db"

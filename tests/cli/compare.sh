@@ -61,15 +61,39 @@ expect "explain says the workspace" 0 '^workspace  *520 MiB$' \
 expect "a name that no device has: all that there are" 2 \
     "no device 'gtx-1090'; there are nvidia-h200-.*, gtx-1050-2gb, .*, NVIDIA GeForce GTX 260$" \
     compare gtx-1090 1080 --db x.db
-expect "rates that have no time" 0 '^f64-nn  *column .* 65 ' compare 260 1080
+grep -q 'there are nvidia-h200-[0-9a-f]*, .*, h200, ' err
+verdict "also one whose name is a part of another's" $?
+expect "rates that have no time" 0 '^f64-nn  *published  column .* 65 ' compare 260 1080
 expect "nothing tuned or published: the model's answer for usual problems" 0 \
-    '^f32-nn-4096x4096x4096  *[a-z][a-z, ]*[0-9.]*  [0-9. ]* ms  [0-9. ]* ms$' \
+    '^f32-nn-4096x4096x4096  *predicted  [a-z][a-z, ]*[0-9.]* ms  *[0-9.]* ms  *[0-9.]*  *[0-9.]* ms  *[0-9.]* ms$' \
     compare rtx-2080-ti rtx-4090
+grep -q '^geometric mean of predicted A/B, the fastest kernels of gemmtune: ' out
+verdict "whose mean is said to be of other kernels than published ones" $?
+! grep -q 'published kernels' out
+verdict "which there are none of" $?
 printf '{"format": 1, "sizes": ["f64-nn-300x200x100"]}\n' >sizes.json
 expect "or for those of a file" 0 '^f64-nn-300x200x100,predicted,[a-z]*,,,,[a-z]*,' \
     compare 2080 4090 --sizes sizes.json --csv
 [ "$(wc -l <out)" -eq 2 ]
 verdict "and no other" $?
+tr -d '\r' <out | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { ratio = $at["a_predicted_ns"] / $at["b_predicted_ns"] / $at["predicted_ratio"] }
+    END { exit !(ratio > 0.99 && ratio < 1.01) }'
+verdict "the ratio is of the two times beside it" $?
+# each geometric mean is of the rows of one kind
+try compare 1050 1080 --sizes sizes.json --json --db x.db
+mean() { # SOURCE
+    tr -d '\r' <rows.csv | awk -F, -v source="$1" '
+        { gsub(/"[^"]*"/, "quoted") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["source"] == source && $at["predicted_ratio"] > 0 { sum += log($at["predicted_ratio"]); n++ }
+        END { printf "%.2f", exp(sum / n) }'
+}
+cp out all.json
+try compare 1050 1080 --sizes sizes.json --csv --db x.db
+tr -d '\r' <out >rows.csv
+grep -q "\"predicted_geomean\": $(mean published), \"best_geomean\": $(mean predicted)," all.json
+verdict "means of published and of predicted rows: $(mean published), $(mean predicted)" $?
 expect "a picture that cannot be written" 1 'no/where.svg' \
     compare 260 1080 --svg no/where.svg --quiet --db x.db
 expect "it is refused before a database is read" 1 'no/where.svg: No such file' \

@@ -37,6 +37,9 @@ expect "an operand too many" 2 'too many arguments' list this
 expect "--json with --csv" 2 'exclude each other' list --json --csv
 expect "a number that is none" 2 "not 'abc'" explain f32-nn-1x1x1 --peak-gflops abc
 expect "help of a command" 0 '^usage: gemmtune list ' help list
+expect "help --help" 0 '^usage: gemmtune COMMAND' help --help
+expect "help -h" 0 '^usage: gemmtune COMMAND' help -h
+expect "help of no option" 2 "unknown command '-x'" help -x
 expect "help alone" 0 '^usage: gemmtune COMMAND' help
 expect "help of none" 2 "did you mean 'list'" help lst
 expect "a misspelt option of the program" 2 "did you mean '--version'" --verison

@@ -38,6 +38,7 @@ expect "run: an empty product" 3 '"f32-nn-0x8x8" is an empty product: nothing to
     run --device 0 f32-nn-0x8x8
 expect "trial: an empty product behind another one" 3 '"f32-nn-0x8x8" is an empty product' \
     trial --device 0 --family tile f32-nn-8x8x8 f32-nn-0x8x8
+expect "ladder: no problem" 2 'ladder: name problems, or a range with --volumes' ladder
 expect "trial: neither a family nor a point" 2 'give --family NAME' trial --device 0 f32-nn-8x8x8
 expect "tune: an empty product" 3 '"f32-nn-8x8x0" is an empty product: nothing to tune' \
     tune --device 0 f32-nn-8x8x0

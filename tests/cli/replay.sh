@@ -69,7 +69,7 @@ printf 'k on A  [31mB: 2 points' >"$work/want"
 head -c "$(wc -c <"$work/want")" "$work/err" | cmp -s - "$work/want"
 verdict "no control character of a file reaches the terminal" $?
 mkfifo "$work/fifo.json"
-expect "a pipe" 3 'fifo.json: not a regular file' replay "$work/fifo.json"
+expect "a pipe" 3 'fifo.json: is a pipe: give a file' replay "$work/fifo.json"
 expect "a device" 3 '/dev/zero: not a regular file' replay /dev/zero
 echo 'm,n,k' >"$work/shapes.csv"
 expect "another kind of file" 3 'shapes.csv: a table of shapes, not a cache of Kernel Tuner' \

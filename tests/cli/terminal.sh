@@ -7,12 +7,16 @@
 export OCL_ICD_VENDORS="$work/nothing" # no OpenCL platform
 export CUDA_VISIBLE_DEVICES=           # no CUDA device
 unset COLUMNS
-try import "$GT_SRC/db/tuned/nvidia-h200.json" --db "$work/h200.db"
+try import "$GT_SRC/devices/h200/tuned.json" --db "$work/h200.db"
+verdict "there is a database" "$code"
 
 if command -v script >/dev/null; then
     on_terminal 80 "--help"
     fits "80 columns: --help" 80
-    for c in $("$GEMMTUNE" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p'); do
+    commands=$("$GEMMTUNE" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p')
+    echo "$commands" | grep -q '^tune$' && [ "$(echo "$commands" | wc -l)" -ge 20 ]
+    verdict "--help lists the commands" $?
+    for c in $commands; do
         on_terminal 80 "$c --help"
         fits "80 columns: $c --help" 80
     done

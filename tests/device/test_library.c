@@ -265,8 +265,8 @@ static gemmtune_problem problem_of(const char *name) {
 
 /* ---- every family, type and layout ---- */
 
-/* Every layout and every type; not every pair, since a CPU takes a second to compile each.
- */
+/* Every layout and every type; not every pair,
+ * since a CPU takes a second to compile each. */
 static const char *const kinds[] = {"f32-nn", "f32-nt", "f32-tn", "f32-tt",
                                     "f64-nn", "f64-tt", "i32-nt", "i32-tn"};
 

@@ -67,8 +67,8 @@ static void test_wrong_launch(void **state) {
     }
 }
 
-/* A fault shows after the launch, from then on in every call; closing works all the same.
- */
+/* A fault shows after the launch, from then on in every call;
+ * closing works all the same. */
 static void test_lost_context(void **state) {
     struct bench b;
     char why[GT_VERDICT_MAX];
@@ -306,8 +306,8 @@ static void test_clocks(void **state) {
     assert_true(hot.dropped > 0);
 }
 
-/* `count` of one kernel, timed as candidates are, a launch a sample; the first one's time.
- */
+/* `count` of one kernel, timed as candidates are, a launch a sample;
+ * the first one's time. */
 static struct gt_measurement screened(const struct gt_device *d, const char *text,
                                       int count) {
     const struct gt_exec *exec[2];

@@ -48,13 +48,15 @@ static gemmtune_problem problem_for(const struct gt_family *f) {
 static void try_point(struct gt_binding *b, const struct gt_point *point) {
     struct gt_passes passes;
     struct gt_prediction prediction;
+    struct gt_model model;
     char *source = NULL;
     if (gt_bind_point(b, point, NULL) != GEMMTUNE_OK)
         return;
     (void)gt_refused(b);
     (void)gt_not_accepted(b);
     (void)gt_passes_of(&passes, b, &device, NULL);
-    (void)gt_model_predict(&prediction, b, &device, NULL);
+    gt_model_begin(&model, b, &device);
+    (void)gt_model_predict(&prediction, &model, b, NULL);
     (void)gt_source_of(&source, b, &device, NULL);
     free(source);
 }

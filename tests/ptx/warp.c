@@ -238,8 +238,8 @@ static void *row_at(struct thread *lane, const struct ins *ins, unsigned address
                  access);
 }
 
-/* Lane l holds elements 2 (l % 4) and the next of row l / 4; with .trans, of column l / 4.
- */
+/* Lane l holds elements 2 (l % 4) and the next of row l / 4; with .trans,
+ * of column l / 4. */
 static void ldmatrix(struct thread *t, const struct ins *ins) {
     struct thread *lane = t->warp->thread;
     if (!gather_warp(t, ins))

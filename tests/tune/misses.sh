@@ -39,5 +39,5 @@ has "of which each line is named" "$(cat "$TMPDIR/said")" "misses:1: is not LOSS
 mkfifo "$TMPDIR/fifo"
 tune --from-misses "$TMPDIR/fifo"
 is "a pipe is refused, not waited for" $? 3
-has "and said to be one" "$(cat "$TMPDIR/said")" "fifo: not a regular file"
+has "and said to be one" "$(cat "$TMPDIR/said")" "fifo: is a pipe: give a file"
 exit "$bad"

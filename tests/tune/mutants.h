@@ -108,8 +108,8 @@ struct mutant {
 /* x without the last `n` of its 24 bits */
 #define SHORT(x, n) "GT_BITS_TO_F32(GT_BITS_FROM_F32(" x ") >> " #n " << " #n ")"
 
-/* Whole tiles for all points above: errors at edges only do not show on the timed problem.
- */
+/* Whole tiles for all points above: errors at edges only do not show on the
+ * timed problem. */
 #define PROBLEM "-64x64x128"
 
 /* The name of a mutant that must be accepted begins with this. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_convert.c - gemmtune_convert: each value of each type, its rounding, and refusals.
- */
+/* test_convert.c - gemmtune_convert: each value of each type, its rounding,
+ * and refusals. */
 #include "include/gemmtune.h"
 
 #include <math.h>

@@ -74,8 +74,10 @@ static void test_nothing(void **state) {
 
 /* On a CPU nothing is known without records: there is no loss to name. */
 static void test_unknown(void **state) {
-    struct gt_device d = MADE_UP(.backend = GEMMTUNE_OPENCL, .is_cpu = true, .units = 2,
-                                 .has_f64 = true, .max_threads = 4096, .smem_max = 1 << 20);
+    struct gt_device d =
+        MADE_UP(.is_cpu = true, .units = 2, .has_f64 = true, .smem_max = 1 << 20);
+    d.backend = GEMMTUNE_OPENCL;
+    d.max_threads = 4096;
     struct gt_sweep s = {0};
     struct gt_doubts sum;
     struct gt_choice c;

@@ -368,8 +368,8 @@ static void test_decimals_end(void **state) {
 
 /* ---- shapes of operands ---- */
 
-/* Three products of two rows of 7 values; the value for row 5 of all, column 4, product 2.
- */
+/* Three products of two rows of 7 values; the value for row 5 of all,
+ * column 4, product 2. */
 static void test_operands_are_stored_by_their_shape(void **state) {
     static const struct {
         const char *index;

@@ -180,8 +180,8 @@ static void test_default(void **state) {
     }
 }
 
-/* Problems hidden at the same time do not help each other: the lookup has one record left.
- */
+/* Problems hidden at the same time do not help each other:
+ * the lookup has one record left. */
 static void test_hidden_together(void **state) {
     struct gt_evaluation *e = evaluation(3);
     struct gt_hidden h[PROBLEMS - 1];

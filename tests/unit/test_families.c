@@ -149,8 +149,11 @@ static void test_bad_families_beside_a_sound_one(void **state) {
     make_folder("bad");
     make_file("bad/space.json", "{", 1);
     assert_int_equal(gt_families_add_sound(all, folder, GEMMTUNE_LOG_WARN, &err),
-                     GEMMTUNE_EPARSE); /* nothing is sound in it */
-    assert_non_null(strstr(err.line, "bad/space.json:1"));
+                     GEMMTUNE_EINVAL);
+    assert_int_equal(warned.count, 1); /* the reason stands once */
+    assert_non_null(strstr(warned.line[0], "bad/space.json:1"));
+    assert_memory_equal(err.line, "no family is sound in ", 22);
+    assert_string_equal(err.line + 22, folder);
     make_folder("tile");
     make_file("tile/space.json", "[]", 2);
     make_folder("toy");

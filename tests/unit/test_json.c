@@ -515,7 +515,7 @@ static void test_load_bounds_what_it_reads(void **state) {
     assert_string_equal(err.line, says);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    (void)snprintf(says, sizeof says, "%s: not a regular file", path);
+    (void)snprintf(says, sizeof says, "%s: is a pipe: give a file", path);
     assert_int_equal(gt_json_load(&doc, path, &err), GEMMTUNE_EIO); /* and does not wait */
     assert_string_equal(err.line, says);
     assert_int_equal(unlink(path), 0);
@@ -556,6 +556,29 @@ static void test_python_writes_more_than_json(void **state) {
     assert_int_equal(gt_json_int(&whole, gt_json_member(root, "d"), 0, 9, NULL),
                      GEMMTUNE_OK);
     assert_int_equal(whole, 2);
+    gt_json_destroy(doc);
+}
+
+/* A program that goes through the members sees what Python sees, and a complaint about a
+ * member inside names its place. */
+static void test_of_one_key_pythons_last_member_is_there(void **state) {
+    struct gt_json *doc =
+        parse_python("{\"a\": {\"x\": 1}, \"b\": [5, {\"c\": 6, \"c\": 7}],\n"
+                     "\"a\": 2, \"d\": [8],\n\"a\": {\"y\": [3, 4]}}");
+    const struct gt_node root = gt_json_root(doc);
+    static const char *const keys[] = {"b", "d", "a"};
+    struct gt_err err = {""};
+    (void)state;
+    assert_int_equal(gt_json_count(root), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(gt_json_key(gt_json_at(root, i)), keys[i]);
+    const struct gt_node c = gt_json_at(gt_json_at(gt_json_at(root, 0), 1), 0);
+    const struct gt_node four = gt_json_at(gt_json_at(gt_json_at(root, 2), 0), 1);
+    assert_int_equal(gt_json_fail(c, &err, "no"), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:1: /b/1/c: no");
+    assert_int_equal(gt_json_fail(four, &err, "no"), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "t.json:3: /a/y/1: no");
+    assert_int_equal(gt_json_count(gt_json_at(gt_json_at(root, 0), 1)), 1);
     gt_json_destroy(doc);
 }
 
@@ -751,6 +774,7 @@ int main(void) {
         cmocka_unit_test(test_load_says_why_not),
         cmocka_unit_test(test_load_bounds_what_it_reads),
         cmocka_unit_test(test_python_writes_more_than_json),
+        cmocka_unit_test(test_of_one_key_pythons_last_member_is_there),
         cmocka_unit_test(test_python_text_may_be_wrong_too),
         cmocka_unit_test(test_equal),
         cmocka_unit_test(test_out_of_memory_everywhere),

@@ -49,8 +49,8 @@ static void test_a_walk(void **state) {
     assert_near(gt_learned_sum(node, 0, rows[0].x), 0);
 }
 
-/* Several trees are walked at once. Each is a chain of another length, whose leaves differ.
- */
+/* Several trees are walked at once. Each is a chain of another length,
+ * whose leaves differ. */
 static void test_a_walk_of_many(void **state) {
     enum { TREES = 19 };
     struct gt_learned_node node[TREES * GT_LEARNED_NODES] = {{0, 0, 0}};

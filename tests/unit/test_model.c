@@ -118,8 +118,8 @@ static void test_compiled(void **state) {
     gt_family_destroy(f);
 }
 
-/* A, B and C once at 320.32 GB/s, when they stay in the cache; never less when they do not.
- */
+/* A, B and C once at 320.32 GB/s, when they stay in the cache;
+ * never less when they do not. */
 static void test_traffic(void **state) {
     struct gt_family *f = toy(TOY_HEAD TOY_SHAPE TOY_TAIL);
     struct gt_device d = card;
@@ -139,8 +139,8 @@ static void test_traffic(void **state) {
     gt_family_destroy(f);
 }
 
-/* Without a shape, with one that fails or makes no sense, and without peaks: no prediction.
- */
+/* Without a shape, with one that fails or makes no sense, and without peaks:
+ * no prediction. */
 static void test_unknown(void **state) {
     static const char *const shapes[] = {
         "",

@@ -193,11 +193,11 @@ static void test_workspace(void **state) {
         const char *said;
         int64_t offset;
     } rows[] = {
-        {GEMMTUNE_CUDA, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
-        {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes"},
-        {GEMMTUNE_CUDA, 0x4100, GEMMTUNE_OK, ""},
-        {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace"},
-        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, ""}, /* a handle, not an address */
+        {GEMMTUNE_CUDA, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace", 0},
+        {GEMMTUNE_CUDA, 0x4080, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes", 0},
+        {GEMMTUNE_CUDA, 0x4100, GEMMTUNE_OK, "", 0},
+        {GEMMTUNE_OPENCL, 0, GEMMTUNE_EWORKSPACE, "needs 32000 bytes of workspace", 0},
+        {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, "", 0}, /* a handle, not an address */
         {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_OK, "", .offset = 512},
         {GEMMTUNE_OPENCL, 0x4081, GEMMTUNE_EWORKSPACE, "is not aligned to 256 bytes",
          .offset = 128},

@@ -248,8 +248,7 @@ static void test_kept_from_its_work(void **state) {
     assert_int_equal(outcome_of("stops_inside"), GT_TIMEOUT);
 }
 
-/* Waits until a worker is dead: this one, or any for P_ALL. It stays for the pool to see.
- */
+/* Waits until a worker is dead: this one, or any for P_ALL. The pool still sees it. */
 static void await_death(idtype_t which, pid_t who) {
     siginfo_t info;
     assert_int_equal(waitid(which, (id_t)who, &info, WEXITED | WNOWAIT), 0);

@@ -264,8 +264,8 @@ static void test_a_broken_bound(void **state) {
     gt_view_clear(&v);
 }
 
-/* Trials of a device whose launches take ten times as long: the fit has to find that out.
- */
+/* Trials of a device whose launches take ten times as long:
+ * the fit has to find that out. */
 static double slow_to_start(double ns) {
     return ns + 9 * gt_costs_usual.launch_ns;
 }

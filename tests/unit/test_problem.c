@@ -205,7 +205,7 @@ static void test_a_longer_struct_is_taken(void **state) {
     assert_int_equal(out.struct_size, sizeof out);
     newer.later = 1;
     assert_refused(&newer.p, GEMMTUNE_EUNSUPPORTED,
-                   "a member of the problem is not known to library version 0.3.0");
+                   "a member of the problem is not known to library version ");
     memset(&newer, 0xAA, sizeof newer);
     assert_int_equal(
         gemmtune_problem_init_sized(&newer.p, sizeof newer, GEMMTUNE_F32, 1, 2, 3),
@@ -303,8 +303,8 @@ static void test_packed_forms_that_do_not_exist(void **state) {
     p.packed_b = 1;
     p.ldb = 4;
     assert_refused(&p, GEMMTUNE_EINVAL, "ldb is 4, must be 0 (packed) or at least 5");
-    /* The last row counts whole, so the packed form has 2^63 bytes and the plain one less.
-     */
+    /* The last row counts whole, so the packed form has 2^63 bytes and the
+     * plain one less. */
     p = rows(3, (1 << 30) - 1, 1 << 30);
     p.type_a = p.type_b = p.type_c = p.type_acc = GEMMTUNE_F64;
     assert_int_equal(gt_problem_canonical(&p, NULL, &p, NULL), GEMMTUNE_OK);

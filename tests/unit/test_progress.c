@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -181,6 +182,69 @@ static void test_left_at_first(void **state) {
     assert_non_null(strstr(said, "  4 s left, 100 s of all"));
 }
 
+/* Tables may be wider than the window, for a pager; the line that is rewritten may not: it
+ * would go on below, where nothing erases it. */
+static void test_window_before_columns(void **state) {
+    int kept;
+    (void)state;
+    const int master = open_terminal(&kept);
+    resize(master, 40);
+    setenv("COLUMNS", "200", 1);
+    const size_t tables = gt_terminal_width(stderr);
+    gt_talk_redraw("a line of more than forty characters, which has to be cut");
+    assert_int_equal(strlen(shown(master)), 39);
+    assert_int_equal(tables, 200);
+    gt_talk_clear();
+    unsetenv("COLUMNS");
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    (void)close(kept);
+    (void)close(master);
+}
+
+enum { SPEAKERS = 8, SENTENCES = 40 };
+
+static void *speak(void *letter) {
+    for (int i = 0; i < SENTENCES; i++)
+        gt_talk_line("%.20s %.20s", (const char *)letter, (const char *)letter);
+    return NULL;
+}
+
+/* The library logs from several threads. A line that is wrapped is printed word by word,
+ * and still no other one gets between. */
+static void test_threads(void **state) {
+    static char letters[SPEAKERS][24], all[1 << 16];
+    pthread_t thread[SPEAKERS];
+    struct pollfd more = {.events = POLLIN};
+    int kept, lines = 0;
+    size_t size = 0;
+    (void)state;
+    more.fd = open_terminal(&kept);
+    resize(more.fd, 30);
+    for (int i = 0; i < SPEAKERS; i++) {
+        memset(letters[i], 'a' + i, 20);
+        assert_int_equal(pthread_create(&thread[i], NULL, speak, letters[i]), 0);
+    }
+    while (lines < 2 * SPEAKERS * SENTENCES && poll(&more, 1, 10000) > 0) {
+        const ssize_t got = read(more.fd, all + size, sizeof all - 1 - size);
+        assert_true(got > 0);
+        for (ssize_t i = 0; i < got; i++)
+            lines += all[size + (size_t)i] == '\n';
+        size += (size_t)got;
+    }
+    for (int i = 0; i < SPEAKERS; i++)
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    (void)close(kept);
+    (void)close(more.fd);
+    assert_int_equal(lines, 2 * SPEAKERS * SENTENCES);
+    const char *at = all; /* a terminal ends lines with CR LF */
+    for (int i = 0; i < SPEAKERS * SENTENCES; i++, at += 20 + 2 + 4 + 20 + 2) {
+        assert_memory_equal(at, letters[at[0] - 'a'], 20);
+        assert_memory_equal(at + 20, "\r\n    ", 6);
+        assert_memory_equal(at + 26, letters[at[0] - 'a'], 20);
+    }
+}
+
 /* Several processes have one line, on a terminal alone, and not too often. */
 static void test_crowd(void **state) {
     (void)state;
@@ -280,6 +344,8 @@ int main(void) {
         cmocka_unit_test_teardown(test_crowd, erase),
         cmocka_unit_test_teardown(test_relay, erase),
         cmocka_unit_test_teardown(test_width, erase),
+        cmocka_unit_test_teardown(test_window_before_columns, erase),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

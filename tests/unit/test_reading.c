@@ -141,8 +141,8 @@ static void make_databases(void) {
 
 /* ---- commands ---- */
 
-/* Runs the words of `line`; in it $ stands for the folder and / after it for a file there.
- */
+/* Runs the words of `line`; in it $ stands for the folder and / after it for a
+ * file there. */
 static int gemmtune(const char *line) {
     char text[2048] = "gemmtune ", *argv[WORDS_MAX + 1] = {NULL};
     int argc = 0;
@@ -221,7 +221,9 @@ static void test_show(void **state) {
          "and 2 slower ones");
     assert_null(strstr(out, "TILE_WIDTH=16"));
     SAYS("show f32-nn-64x64x64 --db $/small.db --json", "\"outcome\": \"correct\"",
-         "\"median_ns\": 2000", "\"outcome\": \"compile\", \"median_ns\": null",
+         "\"median_ns\": 2000",
+         "\"outcome\": \"compile\", \"winner\": false, \"final_ns\": null, \"median_ns\": "
+         "null",
          "\"error\": \"no such name\", \"command\": \"gemmtune trial f32-nn-64x64x64 "
          "--device ");
     SAYS("show f32-nn-99x99x99 --db $/small.db", "TILE_WIDTH=8",
@@ -241,7 +243,8 @@ static void test_compare(void **state) {
          "geometric mean of A/B: 2");
     SAYS("compare 1050 1080 --db $/small.db --db $/large.db --json",
          "{\"a\": {\"name\": ", "\"key\": \"nvidia-geforce-gtx-1050-",
-         "\"common\": 1, \"geomean\": 2, \"predicted_geomean\": 3.45, \"rows\": [",
+         "\"common\": 1, \"geomean\": 2, \"predicted_geomean\": 3.45, \"best_geomean\": "
+         "null, \"rows\": [",
          "\"source\": \"tuned\"", "\"a_ns\": 2000", "\"b_ns\": 1000", "\"ratio\": 2",
          "\"differs\": \"TILE_WIDTH 8->32\"", "\"shared_point\": \"TILE_WIDTH=16 ",
          "\"shared_slowdown\": 1.1", "\"source\": \"published\"",

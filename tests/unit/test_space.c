@@ -282,8 +282,8 @@ static size_t legal_points(struct gt_family *f, double *raw) {
     return count;
 }
 
-/* A rule that leaves one value of each parameter is met early: 64^12 points take no time.
- */
+/* A rule that leaves one value of each parameter is met early:
+ * 64^12 points take no time. */
 static void test_early_refusal(void **state) {
     char rules[1024] = "";
     double raw;

@@ -84,8 +84,8 @@ static void fill_ones(float *x, int64_t k, bool is_b) {
         x[i] = 0x1.01fffep0F;
 }
 
-/* A first product of 1, others just below its last bit, as in the lab's data of that name.
- */
+/* A first product of 1, others just below its last bit,
+ * as in the lab's data of that name. */
 static void fill_steep(float *x, int64_t k, bool is_b) {
     (void)is_b;
     for (int64_t i = 0; i < k; i++)

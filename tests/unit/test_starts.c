@@ -184,8 +184,8 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
     gt_db_close(tuner.db);
 }
 
-/* The same product without its epilogue: what finished it comes behind the problem's own.
- */
+/* The same product without its epilogue:
+ * what finished it comes behind the problem's own. */
 static void test_finalists_of_the_product_without_its_epilogue(void **state) {
     const gemmtune_problem plain = problem;
     struct gt_starts s;

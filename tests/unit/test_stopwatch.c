@@ -239,8 +239,8 @@ static void test_launches(void **state) {
     }
 }
 
-/* A launch that takes longer than a warm-up may is launched once for that, and is a sample.
- */
+/* A launch that takes longer than a warm-up may is launched once for that,
+ * and is a sample. */
 static void test_long_launch(void **state) {
     struct player p;
     (void)state;

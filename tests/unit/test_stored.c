@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -67,6 +68,25 @@ static void test_a_cache_that_was_left_open(void **state) {
     gt_stored_clear(&s);
 }
 
+/* As for Python, the last entry of a key is the one that is there, faster or not. */
+static void test_the_last_entry_of_a_key_counts(void **state) {
+    /* clang-format off */
+    static const char text[] = HEAD
+        ENTRY(1, 4, "x", "\"time\": 1") ",\n"
+        ENTRY(2, 4, "y", "\"time\": 3") ",\n"
+        ENTRY(1, 8, "x", "\"time\": 2") ",\n"
+        ENTRY(1, 4, "x", "\"time\": 5") ",\n"
+        ENTRY(1, 8, "x", "\"time\": \"RuntimeFailedConfig\"") "}}";
+    /* clang-format on */
+    struct gt_stored s;
+    assert_int_equal(parse(&s, text, NULL), GEMMTUNE_OK);
+    assert_int_equal(s.space->count, 3);
+    assert_true(s.ns[0][find(&s, 1, 4, 0)] == 5e6);
+    assert_int_equal(s.outcome[0][find(&s, 1, 8, 0)], GT_LAUNCH);
+    assert_true(s.best_ns == 3e6);
+    gt_stored_clear(&s);
+}
+
 /* What Kernel Tuner wrote when there was no time, and what it measured beside times. */
 static void test_times_that_are_none(void **state) {
     static const char *const none[] = {"NaN", "1e20", "1e+20", "Infinity", "null"};
@@ -111,9 +131,9 @@ static void test_odd_parameters(void **state) {
     gt_stored_clear(&s);
 }
 
-/* Parameters P0, P1, .. of the values 1 to `values`; points 0, 1, .. have P0 and the last
- * parameter at 1 + their number. */
-static gt_status parse_wide(struct gt_stored *s, int params, int values, int points,
+/* Parameters P0, P1, .. of the values 1 to `values`. Every value is 1 in point 0, whose
+ * time is 1 ms; each other point, of 2 ms, has one other value of one parameter. */
+static gt_status parse_wide(struct gt_stored *s, int params, int values,
                             struct gt_err *err) {
     char *text = NULL;
     size_t size = 0;
@@ -130,11 +150,12 @@ static gt_status parse_wide(struct gt_stored *s, int params, int values, int poi
         fputs("]", file);
     }
     fputs("}, \"cache\": {", file);
-    for (int p = 0; p < points; p++) {
+    for (int p = 0; p <= params * (values - 1); p++) {
+        const int other = (p - 1) / (values - 1), value = 2 + (p - 1) % (values - 1);
         fprintf(file, "%s\"%d\": {", p > 0 ? ", " : "", p);
         for (int i = 0; i < params; i++)
-            fprintf(file, "\"P%d\": %d, ", i, 1 + (i == 0 || i == params - 1 ? p : 0));
-        fprintf(file, "\"time\": %d}", 1 + p);
+            fprintf(file, "\"P%d\": %d, ", i, p > 0 && i == other ? value : 1);
+        fprintf(file, "\"time\": %d}", p > 0 ? 2 : 1);
     }
     fputs("}}", file);
     assert_int_equal(fclose(file), 0);
@@ -150,19 +171,64 @@ static void test_many_parameters(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_stored s;
         struct gt_err err = {""};
-        if (parse_wide(&s, rows[i].params, rows[i].values, rows[i].values, &err) !=
-            GEMMTUNE_OK)
+        if (parse_wide(&s, rows[i].params, rows[i].values, &err) != GEMMTUNE_OK)
             fail_msg("%d: %s", rows[i].params, err.line);
         assert_int_equal(s.space->params, rows[i].places);
         /* no two points have become one */
-        assert_int_equal(s.space->count, (size_t)rows[i].values);
+        assert_int_equal(s.space->count, 1 + rows[i].params * (rows[i].values - 1));
         assert_true(s.best_ns == 1e6);
         gt_stored_clear(&s);
     }
     struct gt_stored s;
     struct gt_err err = {""};
-    assert_int_equal(parse_wide(&s, 49, 8, 2, &err), GEMMTUNE_EPARSE);
+    assert_int_equal(parse_wide(&s, 49, 8, &err), GEMMTUNE_EPARSE);
     assert_non_null(strstr(err.line, "/tune_params_keys: has too many"));
+}
+
+/* A list is refused before the entries are looked up in it. Entry 0 is bad: nobody sees. */
+static void test_a_list_that_is_too_long(void **state) {
+    struct gt_stored s;
+    struct gt_err err = {""};
+    assert_int_equal(parse_wide(&s, 1, GT_VALUES_MAX, NULL), GEMMTUNE_OK);
+    gt_stored_clear(&s);
+    assert_int_equal(parse_wide(&s, 1, GT_VALUES_MAX + 1, &err), GEMMTUNE_EPARSE);
+    assert_string_equal(err.line, "c.json:1: /tune_params/P0: has 65 values; a parameter "
+                                  "may have 64");
+}
+
+/* Processor seconds for parameters P0, P1, .. of one value, in an entry of many members. */
+static double parse_crowded(int params) {
+    char *text = NULL;
+    size_t size = 0;
+    struct gt_stored s;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    fputs("{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [", file);
+    for (int i = 0; i < params; i++)
+        fprintf(file, "%s\"P%d\"", i > 0 ? ", " : "", i);
+    fputs("], \"tune_params\": {", file);
+    for (int i = 0; i < params; i++)
+        fprintf(file, "%s\"P%d\": [1]", i > 0 ? ", " : "", i);
+    fputs("}, \"cache\": {\"1\": {", file);
+    for (int i = 0; i < params; i++)
+        fprintf(file, "\"P%d\": 1, ", i);
+    for (int i = 0; i < 300000; i++)
+        fprintf(file, "\"%x\": 0, ", (unsigned)i);
+    fputs("\"time\": 1}}}", file);
+    assert_int_equal(fclose(file), 0);
+    const clock_t from = clock();
+    assert_int_equal(parse(&s, text, NULL), GEMMTUNE_OK);
+    const double seconds = (double)(clock() - from) / CLOCKS_PER_SEC;
+    gt_stored_clear(&s);
+    free(text);
+    return seconds;
+}
+
+/* The members of an entry are gone through once, not once for each parameter. */
+static void test_an_entry_of_many_members(void **state) {
+    const double few = parse_crowded(1), many = parse_crowded(500);
+    print_message("%.3f s, %.3f s\n", few, many);
+    assert_true(many < 3 * few);
 }
 
 static void test_files_of_another_kind(void **state) {
@@ -440,9 +506,12 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cache),
         cmocka_unit_test(test_a_cache_that_was_left_open),
+        cmocka_unit_test(test_the_last_entry_of_a_key_counts),
         cmocka_unit_test(test_times_that_are_none),
         cmocka_unit_test(test_odd_parameters),
         cmocka_unit_test(test_many_parameters),
+        cmocka_unit_test(test_a_list_that_is_too_long),
+        cmocka_unit_test(test_an_entry_of_many_members),
         cmocka_unit_test(test_files_of_another_kind),
         cmocka_unit_test(test_another_objective),
         cmocka_unit_test(test_bad_caches),

@@ -128,8 +128,8 @@ static void test_failures_cast_a_shadow(void **state) {
     gt_surrogate_destroy(t);
 }
 
-/* Far more points than it keeps: the best is not forgotten, and the answers stay numbers.
- */
+/* Far more points than it keeps: the best is not forgotten,
+ * and the answers stay numbers. */
 static void test_it_forgets_and_goes_on(void **state) {
     double score[POINTS];
     struct gt_surrogate *s = create();

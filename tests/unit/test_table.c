@@ -151,8 +151,8 @@ static void test_keys(void **state) {
         "B       block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
 }
 
-/* First points leave out what a family's rows share, then columns go, then tails are cut.
- */
+/* First points leave out what a family's rows share, then columns go,
+ * then tails are cut. */
 static void test_narrow(void **state) {
     (void)state;
     expect_kernels(60, NULL,
@@ -187,7 +187,7 @@ struct interval {
     X("name", "name", TEXT, 0, r->name, "a name")                                          \
     X("ns", "time", NS, 0, r->ns, "a time")                                                \
     X("low", "low", NS, 2, r->low, "lower end")                                            \
-    X("high", "high", NS, 2, r->high, "upper end")                                         \
+    X("high", "high", NS, GT_PAIRED(2), r->high, "upper end")                              \
     X("text", "text", PROSE, 0, r->text, "sentences")
 GT_COLUMNS(interval, struct interval, INTERVALS)
 static const struct gt_form intervals = GT_FORM(interval, "");
@@ -228,6 +228,36 @@ static void test_pairs_and_prose(void **state) {
                      "            text\n"
                      "b     2 us  -\n"
                      "left out: low, high\n--wide shows everything\n");
+}
+
+#define NEIGHBOURS(X)                                                                      \
+    X("name", "name", TEXT, 0, r->name, "a name")                                          \
+    X("low", "runs", NS, 2, r->low, "a figure")                                            \
+    X("high", "kinds", NS, 2, r->high, "another figure of its own")
+GT_COLUMNS(neighbour, struct interval, NEIGHBOURS)
+static const struct gt_form neighbours = GT_FORM(neighbour, "");
+
+/* Figures that stand side by side are no pair by that: the last one goes, the other one has
+ * room. */
+static void test_neighbours(void **state) {
+    char *found = NULL;
+    size_t size = 0;
+    struct gt_table *t = NULL;
+    FILE *out = open_memstream(&found, &size);
+    (void)state;
+    assert_non_null(out);
+    assert_int_equal(gt_table_create(&t, &neighbours, NULL), GEMMTUNE_OK);
+    assert_int_equal(
+        add_neighbour(t, &(struct interval){.name = "a", .low = 900, .high = 1100}, NULL),
+        GEMMTUNE_OK);
+    gt_table_print(t, 15, out);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(found, "name    runs\n"
+                               "a     900 ns\n"
+                               "left out: kinds\n"
+                               "--wide shows everything\n");
+    gt_table_destroy(t);
+    free(found);
 }
 
 /* A long name is cut where nothing else helps, and that is said. */
@@ -399,8 +429,8 @@ static void test_cells(void **state) {
         assert_string_equal(gt_show_rate(buf, rates[i].flops, rates[i].ns), rates[i].text);
 }
 
-/* A host's decimal comma must not reach a table; skipped where no such locale is installed.
- */
+/* A host's decimal comma must not reach a table;
+ * skipped where no such locale is installed. */
 static void test_locale(void **state) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "de_DE",
                                         "fr_FR.UTF-8"};
@@ -425,6 +455,7 @@ int main(void) {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_pairs_and_prose),
+        cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_long_name),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_lines),

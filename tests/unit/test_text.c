@@ -104,8 +104,8 @@ static void test_line_is_one_clean_line(void **state) {
     (void)state;
     line_of(line, sizeof line, "a\nb\tc\x1b[31m\x7f %s \xFF", "\xC3\xA9");
     assert_string_equal(line, "a b c [31m  \xC3\xA9 ?");
-    /* U+009B begins commands as ESC [ does, U+202E turns the direction, U+2029 ends a line
-     */
+    /* U+009B begins commands as ESC [ does, U+202E turns the direction,
+     * U+2029 ends a line */
     line_of(line, sizeof line, "a%sb%sc%sd", "\xC2\x9B", "\xE2\x80\xAE", "\xE2\x80\xA9");
     assert_string_equal(line, "a b c d");
     line_of(line, sizeof line, "%s", "\xC2\xA0\xE2\x80\xA7\xE2\x80\xAF");

@@ -101,8 +101,8 @@ static void test_differences(void **state) {
     }
 }
 
-/* The point whose worse slowdown is least: neither winner, when each is bad on the other.
- */
+/* The point whose worse slowdown is least: neither winner,
+ * when each is bad on the other. */
 static void test_shared_point(void **state) {
     struct gt_view v = {0};
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trial_rows.h - made-up trials in a view of one device, "card". gt_view_clear frees them.
- */
+/* trial_rows.h - made-up trials in a view of one device, "card".
+ * gt_view_clear frees them. */
 #ifndef GT_TESTS_UNIT_TRIAL_ROWS_H
 #define GT_TESTS_UNIT_TRIAL_ROWS_H
 

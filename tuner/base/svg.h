@@ -37,8 +37,8 @@ const char *gt_svg_colour(size_t index);
  * there. EIO. */
 gt_status gt_svg_ask(const char *path, struct gt_err *err);
 
-/* The file appears whole, at gt_svg_end, which reports earlier write errors as well. EIO.
- */
+/* The file appears whole, at gt_svg_end,
+ * which reports earlier write errors as well. EIO. */
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);

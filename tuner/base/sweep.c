@@ -127,8 +127,8 @@ static int64_t value_at(const struct cursor *c) {
     return span->start + c->i * span->step;
 }
 
-/* Goes to the next value. After the last value it goes back to the first and returns false.
- */
+/* Goes to the next value. After the last value it goes back to the first and
+ * returns false. */
 static bool advance(struct cursor *c) {
     if (++c->i < c->spans->span[c->span].count)
         return true;

@@ -48,11 +48,15 @@ struct gt_column {
     const char *key;
     const char *title; /* heading for people; NULL: not shown to them */
     enum gt_cell_kind kind;
-    /* 0: always shown. Others are left out on a narrow terminal, the highest rank first.
-     * Neighbours of one kind and rank are left out together. */
+    /* 0: always shown. Others are left out on a narrow terminal, the highest rank first. */
     int rank;
     const char *about; /* the meaning, in one clause */
+    bool paired;       /* left out together with the column before it */
 };
+
+/* The rank of the second of two columns that are of no use alone: the ends of an interval,
+ * one figure of two devices. The first one has the plain rank. */
+#define GT_PAIRED(rank) (64 + (rank))
 
 /* The columns of a table, and how its rows fill them. */
 struct gt_form {
@@ -63,7 +67,7 @@ struct gt_form {
 };
 
 #define GT_COLUMN(key, title, kind, rank, value, about)                                    \
-    {key, title, GT_CELL_##kind, rank, about},
+    {key, title, GT_CELL_##kind, (rank) % GT_PAIRED(0), about, (rank) >= GT_PAIRED(0)},
 #define GT_CELL(key, title, kind, rank, value, about) *cell++ = GT_AS_##kind(value);
 #define GT_AS_TEXT(value)                             gt_cell_text(value)
 #define GT_AS_TAIL(value)                             gt_cell_text(value)

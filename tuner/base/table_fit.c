@@ -186,14 +186,6 @@ static void drop(struct gt_table_fit *f, size_t column) {
     f->dropped[column] = true;
 }
 
-/* Whether the column and the next one are two of a kind: the ends of an interval, one
- * figure of two devices. */
-static bool are_pair(const struct gt_table_fit *f, size_t column) {
-    const struct gt_column *c = &f->t->form->column[column];
-    return column + 1 < f->t->form->columns && c[0].kind == c[1].kind &&
-           c[0].rank == c[1].rank && f->width[column] > 0;
-}
-
 /* Leaves out the last column of the highest rank, if that rank is above `rank`. The first
  * of a pair goes with the second. */
 static bool drop_column(struct gt_table_fit *f, int rank) {
@@ -208,12 +200,12 @@ static bool drop_column(struct gt_table_fit *f, int rank) {
     if (worst == GT_COLUMNS_MAX)
         return false;
     drop(f, worst);
-    if (worst > 0 && are_pair(f, worst - 1))
+    if (f->t->form->column[worst].paired && f->width[worst - 1] > 0)
         drop(f, worst - 1);
     return true;
 }
 
-/* The lowest rank of a column whose cells are made to be cut; 0 when there is none. */
+/* The lowest rank of a column that is cut gently; 0 when there is none. */
 static int rank_of_cut(const struct gt_table_fit *f) {
     int lowest = 0;
     for (size_t i = 0; i < f->t->form->columns; i++) {

@@ -3,7 +3,8 @@
  * talk.h - what is said to people on stderr. On a terminal the last line may be one that is
  * rewritten. Whatever is printed next, to stdout too, erases it first: whoever prints
  * without this file calls gt_talk_clear. What was printed to stdout before arrives before,
- * also where both go into one pipe. For one thread alone.
+ * also where both go into one pipe. Threads may speak at once, as they do when the library
+ * logs: each line is printed whole.
  */
 #ifndef GT_TUNER_BASE_TALK_H
 #define GT_TUNER_BASE_TALK_H

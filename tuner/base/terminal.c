@@ -17,17 +17,32 @@ bool gt_terminal_colours(FILE *out) {
 
 enum { WIDTH_USUAL = 80, WIDTH_MAX = 10000 };
 
-size_t gt_terminal_width(FILE *out) {
-    const int fd = fileno(out);
-    const char *asked = getenv("COLUMNS");
-    struct winsize size = {0};
+/* 0: it is not set to a width. */
+static size_t asked(void) {
+    const char *text = getenv("COLUMNS");
     int64_t columns;
-    if (!isatty(fd))
+    return text != NULL && gt_text_int(&columns, text, strlen(text)) && columns > 0 &&
+                   columns <= WIDTH_MAX
+               ? (size_t)columns
+               : 0;
+}
+
+/* 0: the terminal does not say. */
+static size_t reported(FILE *out) {
+    struct winsize size = {0};
+    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static size_t first_known(FILE *out, size_t a, size_t b) {
+    if (!isatty(fileno(out)))
         return 0;
-    if (asked != NULL && gt_text_int(&columns, asked, strlen(asked)) && columns > 0 &&
-        columns <= WIDTH_MAX)
-        return (size_t)columns;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
-    return WIDTH_USUAL;
+    return a > 0 ? a : b > 0 ? b : WIDTH_USUAL;
+}
+
+size_t gt_terminal_width(FILE *out) {
+    return first_known(out, asked(), reported(out));
+}
+
+size_t gt_terminal_window(FILE *out) {
+    return first_known(out, reported(out), asked());
 }

@@ -91,8 +91,8 @@ static const gt_cublas_type types[] = {
     [GEMMTUNE_I8] = GT_CUBLAS_I8,     [GEMMTUNE_I32] = GT_CUBLAS_I32,
 };
 
-/* The type of alpha and beta, and two kinds of arithmetic: the usual one and the strictest.
- */
+/* The type of alpha and beta, and two kinds of arithmetic:
+ * the usual one and the strictest. */
 static const struct sums {
     gemmtune_dtype acc;
     gemmtune_math math;

@@ -11,8 +11,8 @@
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/pieces.h"
 
-/* Numbers of a group of the call with groups, of which only n differs from group to group.
- */
+/* Numbers of a group of the call with groups,
+ * of which only n differs from group to group. */
 enum gt_cublas_number {
     GT_CUBLAS_M,
     GT_CUBLAS_K,

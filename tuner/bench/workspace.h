@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workspace.h - the device memory that every side of a comparison may use beside A, B, C.
- */
+/* workspace.h - the device memory that every side of a comparison may use
+ * beside A, B, C. */
 #ifndef GT_TUNER_BENCH_WORKSPACE_H
 #define GT_TUNER_BENCH_WORKSPACE_H
 

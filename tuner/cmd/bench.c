@@ -140,15 +140,15 @@ static const char *note_of(const struct call_row *r) {
       "host time of a call, median")                                                       \
     X("low_ns", "from", COUNT, 2, cost(r->overhead->cost[r->call].low_ns, counts(r)),      \
       "lower end of the median's 95 % interval")                                           \
-    X("high_ns", "to", COUNT, 2, cost(r->overhead->cost[r->call].high_ns, counts(r)),      \
-      "upper end of the interval")                                                         \
+    X("high_ns", "to", COUNT, GT_PAIRED(2),                                                \
+      cost(r->overhead->cost[r->call].high_ns, counts(r)), "upper end of the interval")    \
     X("above_launch_ns", "above the launch", COUNT, 0,                                     \
       cost(r->overhead->above[r->call].median_ns, is_compared(r)),                         \
       "difference to the driver's launch alone, median")                                   \
     X("above_launch_low_ns", "from", COUNT, 2,                                             \
       cost(r->overhead->above[r->call].low_ns, is_compared(r)),                            \
       "lower end of that median's 95 % interval")                                          \
-    X("above_launch_high_ns", "to", COUNT, 2,                                              \
+    X("above_launch_high_ns", "to", COUNT, GT_PAIRED(2),                                   \
       cost(r->overhead->above[r->call].high_ns, is_compared(r)),                           \
       "upper end of the interval")                                                         \
     X("note", "", TAIL, 1, note_of(r),                                                     \

@@ -44,8 +44,7 @@ struct gt_bench_entry {
     int wrong; /* number of the others' candidates whose results were wrong */
 };
 
-/* ---- bench_report.c: members of struct gt_bench_listener, whose `user` is the report ----
- */
+/* ---- bench_report.c: members of a gt_bench_listener; its `user` is the report ---- */
 
 bool gt_bench_hear_rivals(void *report, const struct gt_absence *why);
 void gt_bench_hear_floor(void *report, size_t row, double floor);

@@ -70,16 +70,6 @@ static int unknown(const char *name) {
                   name);
 }
 
-/* `gemmtune help COMMAND` is `gemmtune COMMAND --help`. */
-static int help_of(int argc, char **argv) {
-    static char option[] = "--help";
-    char *words[] = {argc > 2 ? argv[2] : NULL, option, NULL};
-    const struct gt_cmd *cmd = argc > 2 ? find(argv[2]) : NULL;
-    if (argc < 3)
-        return print_help();
-    return cmd != NULL && !cmd->hidden ? cmd->run(cmd, 2, words) : unknown(argv[2]);
-}
-
 static int print_version(void) {
     printf("gemmtune %d.%d.%d\n", GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
            GEMMTUNE_VERSION_PATCH);
@@ -104,6 +94,21 @@ static int own_option(const char *word) {
     return near == NULL ? -1
                         : gt_die(GT_EXIT_USAGE, "unknown option '%s'; did you mean '%s'?",
                                  word, near);
+}
+
+/* `gemmtune help COMMAND` is `gemmtune COMMAND --help`, and `gemmtune help --help` is
+ * `gemmtune --help`. */
+static int help_of(int argc, char **argv) {
+    static char option[] = "--help";
+    char *words[] = {argc > 2 ? argv[2] : NULL, option, NULL};
+    const struct gt_cmd *cmd = argc > 2 ? find(argv[2]) : NULL;
+    if (argc < 3)
+        return print_help();
+    if (argv[2][0] == '-') {
+        const int code = own_option(argv[2]);
+        return code >= 0 ? code : unknown(argv[2]);
+    }
+    return cmd != NULL && !cmd->hidden ? cmd->run(cmd, 2, words) : unknown(argv[2]);
 }
 
 int gt_cmd_dispatch(int argc, char **argv) {

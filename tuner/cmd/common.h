@@ -127,8 +127,8 @@ int gt_common_family(const struct gt_family **out, const struct gt_families *fam
  * left there. `path` may be NULL. Exit 1. */
 int gt_common_picture(const char *path);
 
-/* The exit code of a command about one candidate: 5 when it is wrong, 1 for other failures.
- */
+/* The exit code of a command about one candidate: 5 when it is wrong,
+ * 1 for other failures. */
 int gt_common_outcome(gt_outcome outcome);
 /* The word of --spread, or AROUND for NULL. */
 int gt_common_spread(enum gt_spread *out, const char *word);

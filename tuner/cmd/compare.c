@@ -26,8 +26,7 @@ static const struct gt_option options[] = {
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "also predict the fastest kernels of these problems (sweep.json); some usual ones "
-     "where "
-     "nothing is tuned or published",
+     "where nothing is tuned or published",
      0, 0},
     {"svg", 0, GT_OPT_TEXT, offsetof(struct values, svg), "FILE",
      "draw the comparison into FILE", 0, 0},
@@ -66,6 +65,7 @@ static void print_json(const struct gt_comparison *c, const struct gt_table *t) 
     gt_json_number(&first, "common", (double)c->versus.common);
     json_ratio(&first, "geomean", c->versus.geomean);
     json_ratio(&first, "predicted_geomean", c->predicted_geomean);
+    json_ratio(&first, "best_geomean", c->best_geomean);
     gt_json_name(&first, "rows");
     gt_table_json(t, stdout);
     (void)fputs("}\n", stdout);
@@ -110,9 +110,16 @@ static void print_tuned(const struct gt_versus *v) {
                gt_compare_ratio(buf, v->geomean));
 }
 
+static void print_mean(const char *what, double geomean) {
+    char buf[GT_CELL_MAX];
+    if (geomean > 0)
+        gt_wrap_print(stdout, 4,
+                      "geometric mean of predicted A/B, %s: %s (above 1: B is faster)",
+                      what, gt_compare_ratio(buf, geomean));
+}
+
 static void print_people(const struct gt_comparison *c, const struct gt_table *t,
                          const struct gt_format *format) {
-    char buf[GT_CELL_MAX];
     print_side('A', &c->side[0]);
     print_side('B', &c->side[1]);
     (void)fputs("\n", stdout);
@@ -124,15 +131,13 @@ static void print_people(const struct gt_comparison *c, const struct gt_table *t
         print_tuned(&c->versus);
     else
         printf("Nothing is tuned on either device.\n");
-    if (c->predicted_geomean > 0)
-        gt_wrap_print(stdout, 4,
-                      "geometric mean of predicted A/B: %s (above 1: B is faster)",
-                      gt_compare_ratio(buf, c->predicted_geomean));
+    print_mean("published kernels", c->predicted_geomean);
+    print_mean("the fastest kernels of gemmtune", c->best_geomean);
     print_rates(c);
     if (!c->side[0].described && !c->side[1].described)
         return;
     printf("\n");
-    gt_wrap_print(stdout, 11, "predicted: what the model expects of the same kernel.");
+    gt_wrap_print(stdout, 11, "predicted: what the model expects of the row's kernel.");
     gt_wrap_print(stdout, 11,
                   "best:      what the model expects of the fastest kernel of gemmtune.");
 }

@@ -72,8 +72,9 @@ struct gt_comparison {
     struct gt_progress progress;
     struct gt_compare_row *row; /* tuned rows by problem, published ones, predicted ones */
     size_t row_count;
-    /* geometric mean of the predicted ratios of published rows; 0: there is none */
-    double predicted_geomean;
+    /* geometric means of the predicted ratios of published rows, which are of one kernel,
+     * and of predicted rows, which are of the fastest ones; 0: there is none */
+    double predicted_geomean, best_geomean;
 };
 
 /* Finds both devices; `names` are the two texts of the command line. The view, the

@@ -92,9 +92,21 @@ static int take_built_in(struct gt_compare_side *s, const char *what, bool by_fi
 
 enum { LIST_MAX = 768 };
 
+/* Whether a list with commas has the name. A part of another name is no name: h200 is one
+ * beside nvidia-h200-07f5ae3c. */
+static bool has_name(const char *list, const char *name) {
+    const size_t len = strlen(name);
+    for (size_t of; *list != '\0'; list += of + strspn(list + of, ", ")) {
+        of = strcspn(list, ",");
+        if (of == len && memcmp(list, name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Adds a name to a list with commas, unless it is there. */
 static int put_name(char list[LIST_MAX], int len, const char *name) {
-    if (gt_text_holds(list, name))
+    if (has_name(list, name))
         return len;
     len = gt_text_put(list, LIST_MAX, len, len > 0 ? ", " : "");
     return gt_text_put(list, LIST_MAX, len, name);

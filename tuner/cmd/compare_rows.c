@@ -253,7 +253,7 @@ static gt_status find_best_of_published(struct gt_comparison *c, size_t i,
     return GEMMTUNE_OK;
 }
 
-/* The best kernels are all that such a row has. */
+/* The best kernels are all that such a row has: they are its kernels. */
 static gt_status find_best_of_predicted(struct gt_comparison *c, size_t i,
                                         struct gt_err *err) {
     struct gt_compare_row *r = &c->row[i];
@@ -261,12 +261,14 @@ static gt_status find_best_of_predicted(struct gt_comparison *c, size_t i,
     gt_status status = gt_problem_from_name(&p, r->problem, err);
     if (status == GEMMTUNE_OK)
         status = find_best(r, c, &p, err);
-    for (int j = 0; status == GEMMTUNE_OK && j < 2; j++)
-        if (r->part[j].best.family != NULL)
-            r->part[j].kernel = r->part[j].best.family->name;
-    if (r->part[0].kernel != NULL && r->part[1].kernel != NULL)
-        r->predicted_ratio =
-            over(r->part[0].best.prediction.ns, r->part[1].best.prediction.ns);
+    for (int j = 0; status == GEMMTUNE_OK && j < 2; j++) {
+        struct gt_compare_part *part = &r->part[j];
+        if (part->best.family == NULL)
+            continue;
+        part->kernel = part->best.family->name;
+        part->predicted_ns = part->best.prediction.ns;
+    }
+    set_ratios(r);
     return status;
 }
 
@@ -316,11 +318,12 @@ static void list_predicted(struct gt_comparison *c) {
 
 /* ---- all rows ---- */
 
-static double mean_predicted_ratio(const struct gt_comparison *c) {
+static double mean_predicted_ratio(const struct gt_comparison *c,
+                                   enum gt_compare_source source) {
     double logs = 0;
     size_t count = 0;
     for (size_t i = 0; i < c->row_count; i++)
-        if (c->row[i].source != GT_COMPARE_TUNED && c->row[i].predicted_ratio > 0) {
+        if (c->row[i].source == source && c->row[i].predicted_ratio > 0) {
             logs += log(c->row[i].predicted_ratio);
             count++;
         }
@@ -339,6 +342,7 @@ gt_status gt_compare_rows(struct gt_comparison *c, struct gt_err *err) {
     list_rates(c);
     list_predicted(c);
     const gt_status status = find_all_best(c, err);
-    c->predicted_geomean = mean_predicted_ratio(c);
+    c->predicted_geomean = mean_predicted_ratio(c, GT_COMPARE_PUBLISHED);
+    c->best_geomean = mean_predicted_ratio(c, GT_COMPARE_PREDICTED);
     return status;
 }

@@ -116,39 +116,43 @@ const struct gt_form gt_compare_data_form = GT_FORM(program, "in JSON and CSV");
 
 #define PROBLEM(X)                                                                         \
     X(NULL, "problem", TEXT, 0, r->row->problem, "its name, or its multiplications (mnk)")
+#define SOURCE(X)                                                                          \
+    X(NULL, "source", TEXT, 3, source_of(r->row), "tuned here, published or predicted")
 #define KERNEL(X) X(NULL, "kernel", TEXT, 0, r->kernel, "kernel on both, or on A and on B")
 #define TIMES(X)                                                                           \
     X(NULL, "time A", NS, 1, TIME(A), "time on A")                                         \
-    X(NULL, "time B", NS, 1, TIME(B), "time on B")
+    X(NULL, "time B", NS, GT_PAIRED(1), TIME(B), "time on B")
 #define PREDICTIONS(X)                                                                     \
     X(NULL, "predicted A", NS, 4, PREDICTED(A), "time that the model expects on A")        \
-    X(NULL, "predicted B", NS, 4, PREDICTED(B), "time that the model expects on B")
+    X(NULL, "predicted B", NS, GT_PAIRED(4), PREDICTED(B),                                 \
+      "time that the model expects on B")
 #define BEST(X)                                                                            \
     X(NULL, "best A", NS, 2, best_ns(&PART(A)),                                            \
       "time that the model expects for the best point on A")                               \
-    X(NULL, "best B", NS, 2, best_ns(&PART(B)),                                            \
+    X(NULL, "best B", NS, GT_PAIRED(2), best_ns(&PART(B)),                                 \
       "time that the model expects for the best point on B")
 
 #define OF_PUBLISHED(X)                                                                    \
     PROBLEM(X)                                                                             \
+    SOURCE(X)                                                                              \
     KERNEL(X)                                                                              \
     TIMES(X)                                                                               \
     X(NULL, "GFLOP/s A", RATE, 3, gt_cell_known(PART(A).gflops), "rate on A")              \
-    X(NULL, "GFLOP/s B", RATE, 3, gt_cell_known(PART(B).gflops), "rate on B")              \
+    X(NULL, "GFLOP/s B", RATE, GT_PAIRED(3), gt_cell_known(PART(B).gflops), "rate on B")   \
     PREDICTIONS(X)                                                                         \
     X(NULL, "A/B", COUNT, 1, rounded(r->row->predicted_ratio),                             \
-      "predicted time on A over that on B")                                                \
+      "predicted time on A over predicted time on B")                                      \
     BEST(X)
 GT_COLUMNS(published, struct line, OF_PUBLISHED)
 const struct gt_form gt_compare_published_form = GT_FORM(published, "with nothing tuned");
 
 #define OF_TUNED(X)                                                                        \
     PROBLEM(X)                                                                             \
-    X(NULL, "source", TEXT, 3, source_of(r->row), "tuned here, published or predicted")    \
+    SOURCE(X)                                                                              \
     KERNEL(X)                                                                              \
     TIMES(X)                                                                               \
     X(NULL, "GFLOP/s A", RATE, 3, tuned_rate(r->row, A), "rate on A")                      \
-    X(NULL, "GFLOP/s B", RATE, 3, tuned_rate(r->row, B), "rate on B")                      \
+    X(NULL, "GFLOP/s B", RATE, GT_PAIRED(3), tuned_rate(r->row, B), "rate on B")           \
     X(NULL, "A/B", COUNT, 1, rounded(r->row->ratio), "above 1 B is faster")                \
     X(NULL, "differs", TAIL, 5, gt_cell_filled(versus_of(r->row)->differs),                \
       "parameters that differ between A's kernel and B's")                                 \

@@ -60,8 +60,8 @@ static void find(struct report *r, const char *check, const char *state, const c
 
 /* ---- the database ---- */
 
-/* SQLite keeps user_version big-endian at byte 60 of the file. db.h refuses newer versions.
- */
+/* SQLite keeps user_version big-endian at byte 60 of the file.
+ * db.h refuses newer versions. */
 static int64_t schema_version(const char *path) {
     unsigned char b[4] = {0};
     FILE *file;

@@ -40,8 +40,8 @@ static const struct gt_form files = GT_FORM(file, "");
 typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
                              const char *path, struct gt_err *err);
 
-/* Takes each file completely or not at all. Stops at the first file that cannot be taken.
- */
+/* Takes each file completely or not at all.
+ * Stops at the first file that cannot be taken. */
 static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
                             char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;

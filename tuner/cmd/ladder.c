@@ -159,13 +159,13 @@ static gt_status print_volumes(const struct gt_ladder *l, size_t count,
                                const struct gt_ladder *names,
                                const struct gt_format *format, struct gt_err *err) {
     struct gt_column column[1 + GT_LADDER_MAX] = {
-        {"problem", "m n k, ms", GT_CELL_TEXT, 0, "name of the problem"}};
+        {"problem", "m n k, ms", GT_CELL_TEXT, 0, "name of the problem", false}};
     const struct gt_form volumes = {"with --volumes", column, 1 + (size_t)names->count,
                                     fill_volume};
     struct gt_table *t = NULL;
     for (int i = 0; i < names->count; i++) {
         const char *name = names->rung[i].name;
-        column[1 + i] = (struct gt_column){name, name, GT_CELL_COUNT, 0, "its time"};
+        column[1 + i] = (struct gt_column){name, name, GT_CELL_COUNT, 0, "its time", false};
     }
     gt_status status = gt_table_create(&t, &volumes, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
@@ -198,8 +198,8 @@ static gt_status climb_all(struct gt_ladder *l, struct gt_tuner *t, const struct
                             (double)v->loop_volume, err);
         if (status == GEMMTUNE_OK && !gt_session_stop)
             (*done)++;
-        /* Other failures concern only this problem; a failure of the database concerns all.
-         */
+        /* Other failures concern only this problem;
+         * a failure of the database concerns all. */
         if (status == GEMMTUNE_EDEVICE || status == GEMMTUNE_ENOMEM) {
             if (!gt_session_stop)
                 gt_progress_line(&t->progress, err->line);
@@ -256,8 +256,8 @@ static int problems_of(struct gt_sweep *s, const struct values *v, int argc, cha
     struct gt_err err = {""};
     if (v->volumes)
         return add_volumes(s, v);
-    if (first == argc && gt_sweep_add(s, "f32-nn-4096x4096x4096", &err) != GEMMTUNE_OK)
-        return gt_die(GT_EXIT_INPUT, "%s", err.line);
+    if (first == argc)
+        return gt_die(GT_EXIT_USAGE, "ladder: name problems, or a range with --volumes");
     for (int i = first; i < argc; i++)
         if (gt_sweep_add(s, argv[i], &err) != GEMMTUNE_OK)
             return gt_die(GT_EXIT_INPUT, "%s", err.line);
@@ -305,7 +305,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_ladder = {
     .name = "ladder",
-    .operands = "[PROBLEM... | --volumes 1e3:1e10] [--device N]",
+    .operands = "PROBLEM... | --volumes 1e3:1e10 [--device N]",
     .about = "Time every kind of kernel, from a CPU loop to the tuned best.",
     .options = options,
     .tables = (const struct gt_form *const[]){&rungs, NULL},

@@ -46,7 +46,7 @@ struct winner {
     X("point", "point", POINT, 1, r->row->point, "values of the family's parameters")      \
     X("median_ns", "median", NS, 0, r->row->median_ns, "median time of a product")         \
     X("low_ns", "low", NS, 3, r->row->low_ns, "lower end of the median's 95 % interval")   \
-    X("high_ns", "high", NS, 3, r->row->high_ns, "upper end of the interval")              \
+    X("high_ns", "high", NS, GT_PAIRED(3), r->row->high_ns, "upper end of the interval")   \
     X("samples", "samples", COUNT, 4, r->row->samples,                                     \
       "samples of the time; a single one has no interval, and is taken again by tune")     \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \

@@ -160,7 +160,7 @@ static size_t after(size_t at, bool people) {
 static gt_status print_curve(const struct session *s, struct gt_err *err) {
     char key[2 * STRATEGIES_MAX + 1][GT_CELL_MAX];
     struct gt_column column[2 * STRATEGIES_MAX + 1] = {
-        {"evaluations", "evaluations", GT_CELL_COUNT, 0, "evaluations so far"}};
+        {"evaluations", "evaluations", GT_CELL_COUNT, 0, "evaluations so far", false}};
     const struct gt_form curve = {"with --curve", column, 1 + 2 * (size_t)s->count,
                                   fill_moment};
     const bool people = !s->v->format.json && !s->v->format.csv;
@@ -169,8 +169,9 @@ static gt_status print_curve(const struct session *s, struct gt_err *err) {
         const char *name = s->replay[i].strategy->name;
         snprintf(key[n], sizeof key[n], "%.30s_median", name);
         snprintf(key[n + 1], sizeof key[n + 1], "%.30s_p10", name);
-        column[n] = (struct gt_column){key[n], name, GT_CELL_FIXED, 0, "quality"};
-        column[n + 1] = (struct gt_column){key[n + 1], NULL, GT_CELL_FIXED, 0, "quality"};
+        column[n] = (struct gt_column){key[n], name, GT_CELL_FIXED, 0, "quality", false};
+        column[n + 1] =
+            (struct gt_column){key[n + 1], NULL, GT_CELL_FIXED, 0, "quality", false};
     }
     gt_status status = gt_table_create(&t, &curve, err);
     for (size_t at = 1; status == GEMMTUNE_OK && at <= s->replay[0].budget;

@@ -35,8 +35,7 @@ struct gt_session_setup {
 int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup);
 void gt_session_close(struct gt_session *s);
 
-/* ---- commands that tune ---------------------------------------------------------------
- */
+/* ---- commands that tune -------------------------------------------------------------- */
 
 /* How to search, in words of the command line; NULL: not said. */
 struct gt_session_search {
@@ -59,11 +58,10 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                struct gt_err *err);
 void gt_session_end_run(struct gt_tuner *t, gt_status status);
 
-/* ---- jobs -----------------------------------------------------------------------------
- */
+/* ---- jobs ---------------------------------------------------------------------------- */
 
-/* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above, report filled.
- */
+/* Runs one job with up to GT_JOB_POINTS_MAX candidates; exit code as above,
+ * report filled. */
 int gt_session_run(struct gt_report *out, struct gt_session *s, enum gt_job_kind kind,
                    const char *problem, const struct gt_candidate *candidates, int count,
                    uint64_t seed);

@@ -136,7 +136,7 @@ static double counted(int value) {
     X("median_ns", "median", NS, 0, r->trial->median_ns,                                   \
       "median time of a product in its trial")                                             \
     X("low_ns", "low", NS, 4, r->trial->low_ns, "lower end of the median's 95 % interval") \
-    X("high_ns", "high", NS, 4, r->trial->high_ns, "upper end of the interval")            \
+    X("high_ns", "high", NS, GT_PAIRED(4), r->trial->high_ns, "upper end of the interval") \
     X("samples", "samples", COUNT, 5, r->trial->samples,                                   \
       "samples of the trial; a single one has no interval")                                \
     X("gflops", "GFLOP/s", RATE, 0, r->flops / r->trial->median_ns, "rate in the trial")   \

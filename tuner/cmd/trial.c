@@ -124,8 +124,8 @@ static double if_built(const struct answer *a, int value) {
 GT_COLUMNS(answer, struct answer, ANSWERS)
 static const struct gt_form answers = GT_FORM(answer, "in JSON and CSV");
 
-/* Prints the answer as data, ahead of the next candidate: in CSV the first one brings the
- * heading. */
+/* Prints the answer as data before the next candidate is tried. In CSV the first answer
+ * brings the heading. */
 static void print_data(const struct answer *a, const struct gt_format *format, bool first) {
     struct gt_table *t = NULL;
     struct gt_err err = {""};

@@ -37,8 +37,7 @@ static const struct gt_option options[] = {
     GT_OPTION_BATCH(struct gt_tune_values),
     {"shard", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, shard), "I/N",
      "part I of N of the problems, for N machines: the same division everywhere, by "
-     "expected "
-     "time (with --budget by weight)",
+     "expected time (with --budget by weight)",
      0, 0},
     GT_OPTION_DB(struct gt_tune_values),
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct gt_tune_values, budget), "TIME",

@@ -116,8 +116,8 @@ static void say_total(const struct dry *c, const struct gt_tune_request *r) {
                  c->seconds / (double)devices->count);
 }
 
-/* Exits as the run itself would: a problem that cannot be tuned does not keep the others.
- */
+/* Exits as the run itself would: a problem that cannot be tuned does not keep
+ * the others. */
 int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r) {
     struct gt_err err = {""};
     struct gt_budget budget = {0};

@@ -66,7 +66,7 @@ static double share(double seconds, const struct gt_tune_result *r) {
       "its median time of a product")                                                      \
     X("low_ns", "low", NS, 6, gt_interval_low(&r->result->winner[0].time),                 \
       "lower end of the median's 95 % interval")                                           \
-    X("high_ns", "high", NS, 6, gt_interval_high(&r->result->winner[0].time),              \
+    X("high_ns", "high", NS, GT_PAIRED(6), gt_interval_high(&r->result->winner[0].time),   \
       "upper end of the interval")                                                         \
     X("gflops", "GFLOP/s", RATE, 0,                                                        \
       gt_problem_flops(&r->item->problem) / r->result->winner[0].time.median_ns,           \

@@ -35,8 +35,8 @@ static const struct small smalls[] = {
     {96, 160, 80, 4, 2, 1, 0, UNIFORM, FINITE},
     {19, 23, 0, 4, 1, 1, 2, WHOLE, NANS},
     {67, 40, 0, 4, 0, 1, 0, WHOLE, NANS},
-    /* Whole slabs, ragged tiles, gaps: of wgmma, another kernel serves other k in batches.
-     */
+    /* Whole slabs, ragged tiles, gaps: of wgmma,
+     * another kernel serves other k in batches. */
     {113, 104, 256, 4, 2, 0.5, 0, UNIFORM, NANS},
     {64, 1, 1204, 1, 0, 1, 0, WHOLE, AGAIN},
     {1, 301, 33, 4, 2, 0, 1.5, WHOLE, NANS},

@@ -107,8 +107,8 @@ struct gt_case_spec {
     bool stands_in;
 };
 
-/* EDEVICE when host and device compute different references: the device cannot be trusted.
- */
+/* EDEVICE when host and device compute different references:
+ * the device cannot be trusted. */
 gt_status gt_case_create(struct gt_case **out, struct gt_checker *c,
                          const struct gt_case_spec *spec, struct gt_err *err);
 void gt_case_destroy(struct gt_case *t);

@@ -82,8 +82,8 @@ int gt_cpu_watch_calls(const struct gt_cpu_watch *w) {
     return w->calls;
 }
 
-/* The first call starts threads. A long one is not repeated to find the time of the second.
- */
+/* The first call starts threads. A long one is not repeated to find the time
+ * of the second. */
 static void plan_sample(struct gt_cpu_watch *w, double sample_ns) {
     w->one_ns = time_calls(w, 1);
     if (w->one_ns < long_call_ns)

@@ -283,8 +283,8 @@ gt_status gt_fused_second(double *out, const struct gt_case *t, int64_t z, int64
 
 /* ---- a failure in words ---- */
 
-/* Describes the first element of an output that is outside its range. False: there is none.
- */
+/* Describes the first element of an output that is outside its range. False:
+ * there is none. */
 static bool find_wrong(char *text, size_t size, const struct gt_case *t, int which,
                        const char *got, const char *low, const char *high) {
     const gemmtune_problem *p = &t->spec.problem;

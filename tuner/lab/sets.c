@@ -94,8 +94,7 @@ static gt_status fill_input(struct gt_lab *lab, const struct gt_stack *stored, i
     return status;
 }
 
-/* Fills C of all sets and its guards with one row of the generator, as gt_case_output does.
- */
+/* Fills C of all sets and its guards with one row of the generator, as gt_case_output. */
 static gt_status fill_outputs(struct gt_lab *lab, int64_t stride, uint64_t seed,
                               struct gt_err *err) {
     const gemmtune_dtype type = lab->problem.type_c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alike.h - several equal devices of this machine: a result of one of them holds for all.
- */
+/* alike.h - several equal devices of this machine:
+ * a result of one of them holds for all. */
 #ifndef GT_TUNER_RIG_ALIKE_H
 #define GT_TUNER_RIG_ALIKE_H
 

@@ -45,8 +45,8 @@ static bool is_clustered(const union gt_cu_launch_value *v) {
     return v->cluster.x > 1 || v->cluster.y > 1 || v->cluster.z > 1;
 }
 
-/* A cluster is an attribute of the node. Only devices that have clusters are asked for it.
- */
+/* A cluster is an attribute of the node.
+ * Only devices that have clusters are asked for it. */
 static gt_status record_cluster(struct cuda_bare *r, int i, CUgraphNode node,
                                 struct gt_err *err) {
     struct gt_cu_launch_attribute *cluster = &r->launch[i].cluster;

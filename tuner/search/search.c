@@ -216,10 +216,6 @@ size_t gt_search_left(const struct gt_search *s, int space) {
     return s->left[space];
 }
 
-uint64_t gt_search_bits(struct gt_search *s) {
-    return gt_random(&s->rng);
-}
-
 size_t gt_search_below(struct gt_search *s, size_t below) {
     /* `below` is far less than 2^64, so the bias is negligible */
     return (size_t)(gt_random(&s->rng) % below);

@@ -62,8 +62,8 @@ struct gt_strategy {
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
     void (*destroy)(void *self);
     bool after_starts; /* the strategy is first asked when all starts have been told */
-    /* Called when a start is given out, which the strategy was not asked for; may be NULL.
-     */
+    /* Called when a start is given out, which the strategy was not asked for;
+     * may be NULL. */
     void (*add_start)(void *self, const struct gt_pick *pick);
     /* Chooses a pick that is not taken. May answer WAIT only while picks are open. */
     enum gt_ask (*ask)(void *self, struct gt_pick *out);
@@ -101,9 +101,7 @@ bool gt_search_taken(const struct gt_search *s, struct gt_pick p);
 double gt_search_told(const struct gt_search *s, struct gt_pick p);
 /* number of points not taken */
 size_t gt_search_left(const struct gt_search *s, int space);
-/* Random numbers of the search's own generator: 64 bits, a number below `below`, a number
- * in [0, 1). */
-uint64_t gt_search_bits(struct gt_search *s);
+/* Random numbers of the search's own generator: below `below`, or in [0, 1). */
 size_t gt_search_below(struct gt_search *s, size_t below);
 double gt_search_uniform(struct gt_search *s);
 /* A random point that is not taken, of all spaces or of one; all are equally likely. False

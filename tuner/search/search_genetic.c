@@ -71,8 +71,8 @@ static bool among(const struct genetic *g, struct gt_pick p) {
     return false;
 }
 
-/* Breeds children that have not been tried. When it finds too few, random points are added.
- */
+/* Breeds children that have not been tried. When it finds too few,
+ * random points are added. */
 static void next_generation(struct genetic *g) {
     struct gt_pick p;
     const bool first = g->adults < 2;

@@ -22,8 +22,7 @@ struct gt_contest {
     gemmtune_ctx *ctx[GT_CONTEST_DEVICES_MAX];
 };
 
-/* ---- everything on the first device ---------------------------------------------------
- */
+/* ---- everything on the first device -------------------------------------------------- */
 
 struct gt_resident;
 /* Copies A and B to the first device and plans the product as one launch. ENOMEM: the
@@ -35,8 +34,7 @@ void gt_resident_close(struct gt_resident *r); /* accepts NULL */
 gt_status gt_resident_time(double *one, struct gt_resident *r, double seconds,
                            struct gt_err *err);
 
-/* ---- cublasXt -------------------------------------------------------------------------
- */
+/* ---- cublasXt ------------------------------------------------------------------------ */
 
 /* Block sizes that are tried, ended by 0. */
 extern const int gt_cublasxt_blocks[];

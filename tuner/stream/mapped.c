@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mapped.c - see mapped.h. The program's handler of SIGBUS is here; the library has none.
- */
+/* mapped.c - see mapped.h. The program's handler of SIGBUS is here;
+ * the library has none. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tuner/stream/mapped.h"
 

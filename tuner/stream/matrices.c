@@ -192,10 +192,6 @@ gt_status gt_matrices_keep_c(struct gt_matrices *m, struct gt_err *err) {
                : status;
 }
 
-void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed) {
-    fill(m->data[2], p->type_c, (int64_t)(m->bytes[2] / gt_type_size(p->type_c)), seed + 2);
-}
-
 void gt_matrices_close(struct gt_matrices *m) {
     for (int i = 0; i < 3; i++) {
         if (m->path[i] != NULL)

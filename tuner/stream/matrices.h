@@ -25,8 +25,6 @@ gt_status gt_matrices_open(struct gt_matrices *out, const gemmtune_problem *p,
 gt_status gt_matrices_check(const struct gt_matrices *m, struct gt_err *err);
 /* Checks, and puts C's file in its place, if C is a file. EIO. */
 gt_status gt_matrices_keep_c(struct gt_matrices *m, struct gt_err *err);
-/* Fills C with the same numbers as gt_matrices_open. Not for files. */
-void gt_matrices_refill_c(struct gt_matrices *m, const gemmtune_problem *p, uint64_t seed);
 /* A file of C that was not kept is gone. */
 void gt_matrices_close(struct gt_matrices *m);
 

@@ -223,8 +223,7 @@ static double element(const struct stored *m, int64_t row, int64_t col) {
                           m->type);
 }
 
-/* The products of an element's sum; none with an alpha of 0, which does not read A and B.
- */
+/* The products of an element's sum; none with an alpha of 0: it does not read A and B. */
 static int64_t depth(const struct gt_proof_data *d) {
     return d->alpha != 0 ? d->p->k : 0;
 }

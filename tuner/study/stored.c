@@ -90,8 +90,8 @@ static void fill_row(unsigned char *at, const struct gt_family *f,
     }
 }
 
-/* Fills a space with the rows, in the order of the sorted domains that gt_space_at needs.
- */
+/* Fills a space with the rows, in the order of the sorted domains that
+ * gt_space_at needs. */
 static void fill(struct gt_stored *s, int at, const struct gt_family *f,
                  const struct gt_stored_rows *rows) {
     struct gt_space *space = &s->space[at];

@@ -134,6 +134,7 @@ struct param {
 struct layout {
     int count;
     struct param param[PARAMS_MAX];
+    struct param *by_name[PARAMS_MAX]; /* sorted: an entry may have many members */
 };
 
 static bool is_whole(struct gt_node list) {
@@ -158,6 +159,9 @@ static gt_status read_param(struct layout *l, struct gt_node key, struct gt_node
         return status;
     if (gt_json_kind(p->domain) != GT_JSON_ARRAY || !gt_json_count(p->domain))
         return gt_json_fail(p->domain, err, "must be a list of values");
+    if (gt_json_count(p->domain) > GT_VALUES_MAX)
+        return gt_json_fail(p->domain, err, "has %zu values; a parameter may have %d",
+                            gt_json_count(p->domain), GT_VALUES_MAX);
     p->whole = is_whole(p->domain);
     p->step = 0;
     l->count++;
@@ -254,6 +258,23 @@ static gt_status place_params(struct gt_stored_rows *rows, struct layout *l,
     return status;
 }
 
+static int by_name(const void *a, const void *b) {
+    const struct param *const *x = a;
+    const struct param *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static int compare_name(const void *name, const void *param) {
+    const struct param *const *p = param;
+    return strcmp(name, (*p)->name);
+}
+
+static void sort_params(struct layout *l) {
+    for (int i = 0; i < l->count; i++)
+        l->by_name[i] = &l->param[i];
+    qsort(l->by_name, (size_t)l->count, sizeof *l->by_name, by_name);
+}
+
 static gt_status read_params(struct gt_stored_rows *rows, struct layout *l,
                              struct gt_node root, struct gt_err *err) {
     struct gt_node keys, lists;
@@ -265,18 +286,33 @@ static gt_status read_params(struct gt_stored_rows *rows, struct layout *l,
     const size_t count = gt_json_count(keys);
     if (gt_json_kind(keys) != GT_JSON_ARRAY || count == 0 || count > PARAMS_MAX)
         return gt_json_fail(keys, err, "must be a list of 1 to %d names", PARAMS_MAX);
+    if (gt_json_count(lists) > PARAMS_MAX)
+        return gt_json_fail(lists, err, "has more than %d members", PARAMS_MAX);
     for (size_t i = 0; status == GEMMTUNE_OK && i < count; i++)
         status = read_param(l, gt_json_at(keys, i), lists, err);
+    sort_params(l);
     return status == GEMMTUNE_OK ? place_params(rows, l, keys, err) : status;
 }
 
+/* Finds the value of each parameter in an entry; the node is absent where there is none. */
+static void find_values(struct gt_node value[PARAMS_MAX], const struct layout *l,
+                        struct gt_node entry) {
+    for (int i = 0; i < l->count; i++)
+        value[i] = (struct gt_node){0};
+    for (size_t i = 0; i < gt_json_count(entry); i++) {
+        const struct gt_node member = gt_json_at(entry, i);
+        struct param *const *p = bsearch(gt_json_key(member), l->by_name, (size_t)l->count,
+                                         sizeof *l->by_name, compare_name);
+        if (p)
+            value[*p - l->param] = member;
+    }
+}
+
 /* Adds a parameter's value to its place. */
-static gt_status read_value(int64_t *value, const struct param *p, struct gt_node entry,
-                            struct gt_err *err) {
-    struct gt_node node;
-    const gt_status status = gt_json_need(&node, entry, p->name, err);
-    if (status != GEMMTUNE_OK)
-        return status;
+static gt_status read_value(int64_t *value, const struct param *p, struct gt_node node,
+                            struct gt_node entry, struct gt_err *err) {
+    if (gt_json_kind(node) == GT_JSON_ABSENT)
+        return gt_json_need(&node, entry, p->name, err);
     for (size_t i = 0; i < gt_json_count(p->domain); i++)
         if (gt_json_equal(node, gt_json_at(p->domain, i))) {
             if (p->step == 0 && p->whole)
@@ -333,9 +369,12 @@ static gt_status read_time(struct gt_stored_row *row, struct gt_node entry,
 static gt_status read_entry(struct gt_stored_rows *rows, const struct layout *l,
                             struct gt_node entry, struct gt_err *err) {
     struct gt_stored_row row = {.ns = 0};
+    struct gt_node value[PARAMS_MAX];
     gt_status status = GEMMTUNE_OK;
+    find_values(value, l, entry);
     for (int i = 0; status == GEMMTUNE_OK && i < l->count; i++)
-        status = read_value(&row.value[l->param[i].place], &l->param[i], entry, err);
+        status =
+            read_value(&row.value[l->param[i].place], &l->param[i], value[i], entry, err);
     if (status == GEMMTUNE_OK)
         status = read_time(&row, entry, err);
     if (status == GEMMTUNE_OK && row.outcome != GT_CONSTRAINTS)
@@ -402,8 +441,6 @@ static gt_status read_root(struct gt_stored *out, struct gt_stored_rows *rows,
         status = read_entries(rows, &l, root, cache, err);
     if (status == GEMMTUNE_OK)
         status = gt_stored_add(out, rows, err);
-    if (status == GEMMTUNE_EINVAL)
-        return gt_json_fail(cache, err, "%s", err ? err->line : "too many values");
     if (status == GEMMTUNE_OK && out->best_ns == 0)
         return gt_json_fail(cache, err, "holds no time");
     return status;

@@ -33,8 +33,8 @@ static bool same_space(const struct gt_view_row *a, const struct gt_view_row *b)
     return strcmp(a->family, b->family) == 0 && strcmp(a->hash, b->hash) == 0;
 }
 
-/* Whether a trial has finished. Points that the rules refused are not points of the space.
- */
+/* Whether a trial has finished. Points that the rules refused are not points
+ * of the space. */
 static bool counts(const struct gt_view_row *r) {
     return r->state == GT_TRIAL_DONE && r->outcome != GT_CONSTRAINTS;
 }

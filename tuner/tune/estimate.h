@@ -13,8 +13,8 @@
  * number is unknown. INFINITY when no limit is known at all. */
 double gt_estimate_problem(const struct gt_budget *b, const struct gt_tuner *t, size_t i,
                            size_t points, double slowdown);
-/* The trials of problem i in that time; SIZE_MAX when neither points nor time limit them.
- */
+/* The trials of problem i in that time;
+ * SIZE_MAX when neither points nor time limit them. */
 size_t gt_estimate_trials(const struct gt_budget *b, const struct gt_tuner *t, size_t i,
                           size_t points, double slowdown);
 /* The seconds of all problems that are not given yet, on b->devices at once. */

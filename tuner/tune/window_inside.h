@@ -113,8 +113,8 @@ gt_status gt_window_begin_trial(bool *claimed, struct gt_window *w,
 /* Stores the outcome of a claimed trial, and offers the candidate to the finals. */
 gt_status gt_window_end_trial(struct gt_window *w, struct gt_window_entry *e,
                               const struct gt_result *r, struct gt_err *err);
-/* Begins and ends a trial that never reached the device, because the compiler refused it.
- */
+/* Begins and ends a trial that never reached the device,
+ * because the compiler refused it. */
 gt_status gt_window_record_refusal(struct gt_window *w, struct gt_window_entry *e,
                                    const struct gt_result *r, struct gt_err *err);
 /* Resolves the pick without an outcome: another program killed the worker twice. The trial

@@ -103,8 +103,7 @@ bool gt_window_hurries_finals(const struct gt_window *w) {
     return sets_up_once(w) || (w->t->strict && is_late);
 }
 
-/* Seconds of a trial, by those of this run. The first one takes at least as long as it has.
- */
+/* Seconds of a trial, by this run's trials. The first takes at least as long as it has. */
 static double trial_seconds(const struct gt_window *w, double now) {
     const double spent = now - w->prepare_began - w->set_up_s;
     return spent / fmax((double)w->result->fresh, 1);

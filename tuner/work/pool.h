@@ -71,8 +71,8 @@ bool gt_pool_was_ended(const struct gt_pool *p);
 gt_status gt_pool_wait(bool *got, struct gt_event *out, struct gt_pool *p, double seconds,
                        struct gt_err *err);
 
-/* Seconds of one launch of a slow kernel: 100 GFLOP/s on a GPU, 0.2 for each core of a CPU.
- */
+/* Seconds of one launch of a slow kernel: 100 GFLOP/s on a GPU,
+ * 0.2 for each core of a CPU. */
 double gt_pool_slow_seconds(const struct gt_device *d, const gemmtune_problem *p);
 /* The limit for a job's launches, in seconds. */
 double gt_pool_launch_seconds(const struct gt_job *job);

@@ -17,8 +17,8 @@
 
 /* ---- what it prints ---- */
 
-/* A file that is gone when it is closed. Everybody appends: it is emptied under the writer.
- */
+/* A file that is gone when it is closed. Everybody appends:
+ * it is emptied under the writer. */
 static FILE *open_said(void) {
     FILE *said = tmpfile();
     if (said && (fcntl(fileno(said), F_SETFL, O_APPEND) != 0 ||

@@ -74,8 +74,8 @@ struct gt_result {
     int64_t workspace_bytes; /* the candidate's workspace for the problem */
     double compile_ms;       /* 0: from the cache */
     struct gt_spent spent;   /* of the whole job; only in the first result */
-    /* The error on the problem's random data, as struct gt_error has it; of finals alone.
-     */
+    /* The error on the problem's random data, as struct gt_error has it;
+     * of finals alone. */
     bool has_error;
     double error_max, error_mean;
     bool fatal; /* the context is lost, so the worker must be replaced */
@@ -96,8 +96,8 @@ struct gt_report {
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_device *device,
                  const char *problem);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);
-/* Waits for a whole frame. False at end of file, on an error, or when the frame is foreign.
- */
+/* Waits for a whole frame. False at end of file, on an error,
+ * or when the frame is foreign. */
 bool gt_job_read(int fd, struct gt_job *job);
 /* Checks a complete frame and terminates its texts. False when the frame is foreign. */
 bool gt_report_sound(struct gt_report *report);

@@ -148,8 +148,8 @@ struct rule {
 void read_script(void);
 /* Counts an event. Returns the rule that is due with it, or NULL. */
 const struct rule *due(const char *what, const char *kernel);
-/* The factor of the clock, 1 until its rule has begun. Counts a measurement when asked to.
- */
+/* The factor of the clock, 1 until its rule has begun.
+ * Counts a measurement when asked to. */
 double clock_factor(bool measuring);
 
 /* ---- objects ---- */

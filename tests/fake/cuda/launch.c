@@ -87,8 +87,8 @@ static bool is_regrouped(const struct launch *l) {
     return memcmp(first, l->cluster, sizeof l->cluster) != 0;
 }
 
-/* Flips bits that matter in every type, in the first 8 bytes of all arrays that it writes.
- */
+/* Flips bits that matter in every type,
+ * in the first 8 bytes of all arrays that it writes. */
 static void corrupt(const struct launch *l) {
     (void)cl.clFinish(cl.queue);
     for (int i = 0; i < l->function->count; i++) {

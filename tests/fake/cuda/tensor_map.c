@@ -23,8 +23,8 @@ static bool are_sides_legal(const struct ptx_tensor *t, const uint32_t *element_
     return true;
 }
 
-/* Strides are multiples of 16 bytes below 2^40, and not shorter than what they step over.
- */
+/* Strides are multiples of 16 bytes below 2^40,
+ * and not shorter than what they step over. */
 static bool are_strides_legal(const struct ptx_tensor *t) {
     for (uint32_t d = 1; d < t->rank; d++)
         if (t->strides[d] % 16 != 0 || t->strides[d] >> 40 != 0)
