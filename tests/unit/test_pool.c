@@ -174,6 +174,7 @@ static volatile int stop; /* the user's wish */
 /* What getloadavg says; 0: the truth. */
 static double load_of_machine;
 
+int getloadavg(double *load, int count);
 int getloadavg(double *load, int count) {
     FILE *f = fopen("/proc/loadavg", "r");
     const bool read = f != NULL && count > 0 && fscanf(f, "%lf", load) == 1;
