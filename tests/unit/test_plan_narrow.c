@@ -59,7 +59,6 @@ static void expect_narrow(const struct gt_choice *narrow, const gemmtune_problem
 /* Whether the problem's kernel needs a narrow one beside it, which is then there. Also
  * beside a kernel that was asked for with EXACT. */
 static bool has_narrow(const struct gt_device *d, const gemmtune_problem *p) {
-    const struct gt_gpu gpu = {.driver = gt_driver_of(GEMMTUNE_CUDA), .device = *d};
     const struct gt_snapshot nothing = {.families = families};
     struct gt_query query = {.snapshot = &nothing,
                              .device = d,
@@ -71,7 +70,7 @@ static bool has_narrow(const struct gt_device *d, const gemmtune_problem *p) {
     struct gt_choice wide, narrow;
     struct gt_err err = {""};
     if (gt_match(&wide, &query, NULL) != GEMMTUNE_OK ||
-        !gt_wants_narrow(&wide.fit, &gpu, p))
+        !gt_wants_narrow(&wide.fit, p))
         return false;
     query.worst = (gemmtune_match)draw(4);
     if (gt_match_narrow(&narrow, query, &wide, &err) != GEMMTUNE_OK)
