@@ -29,7 +29,8 @@ struct worker {
     bool was_standby; /* it was the standby and has not reported since */
     bool second_try;  /* another program killed the first worker of its job */
     enum gt_stage stage;
-    double deadline; /* of the present stage, by monotonic clock */
+    /* The present stage's limit in seconds, and its end by the monotonic clock. */
+    double limit_s, deadline;
     struct gt_job job;
     struct gt_report report; /* the report under way: `received` bytes have arrived */
     size_t received;
@@ -227,7 +228,8 @@ static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
 
 static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->stage = stage;
-    w->deadline = gt_seconds() + stage_seconds(p, w);
+    w->limit_s = stage_seconds(p, w);
+    w->deadline = gt_seconds() + w->limit_s;
 }
 
 /* Adds the time since the last call to the run worker's stage, or to the wait for compilers
@@ -367,8 +369,7 @@ static bool worker_overdue(struct gt_event *out, struct gt_pool *p, struct worke
     retire(w, how);
     if (retry_job(p, w, &was, false))
         return false;
-    snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was),
-             stage_seconds(p, &was));
+    snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was), was.limit_s);
     report_loss(out, &was, GT_TIMEOUT, text);
     return true;
 }
