@@ -92,6 +92,9 @@ static struct gt_exec *exec_of(struct gt_gpu *gpu, const char *family, const cha
     for (int i = 0; i < changes.count; i++)
         (void)gt_point_set(&point, changes.entry[i].name, changes.entry[i].value, &err);
     (void)gt_exec_create(&e, gpu, f, &point, &p, NULL, &err);
+    if (strstr(err.line, "PoCL 5") !=
+        NULL) /* no family of several passes is offered there */
+        skip();
     assert_string_equal(err.line, "");
     gt_exec_describe(e, &info);
     assert_int_equal(info.fit->passes.count, passes);

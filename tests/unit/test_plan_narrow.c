@@ -69,8 +69,7 @@ static bool has_narrow(const struct gt_device *d, const gemmtune_problem *p) {
                              .pointer_align = GT_VECTOR_BYTES};
     struct gt_choice wide, narrow;
     struct gt_err err = {""};
-    if (gt_match(&wide, &query, NULL) != GEMMTUNE_OK ||
-        !gt_wants_narrow(&wide.fit, p))
+    if (gt_match(&wide, &query, NULL) != GEMMTUNE_OK || !gt_wants_narrow(&wide.fit, p))
         return false;
     query.worst = (gemmtune_match)draw(4);
     if (gt_match_narrow(&narrow, query, &wide, &err) != GEMMTUNE_OK)

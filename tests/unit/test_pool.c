@@ -255,7 +255,6 @@ static void await_death(idtype_t which, pid_t who) {
     assert_int_equal(waitid(which, (id_t)who, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* An idle worker that was killed is replaced in silence. */
 /* The user's limit is one of the clock, however busy the machine is. */
 static void test_stated_limit(void **state) {
     const struct gt_pool_setup setup = {.timeout_s = 0.5};
@@ -275,6 +274,7 @@ static void test_stated_limit(void **state) {
     assert_true(gt_seconds() - began < 5); /* ten times the limit, which is for crowds */
 }
 
+/* An idle worker that was killed is replaced in silence. */
 static void test_killed_while_idle(void **state) {
     static struct gt_report report;
     const char *const good[] = {"good", NULL};

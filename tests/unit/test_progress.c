@@ -179,7 +179,7 @@ static void test_left_at_first(void **state) {
     const int kept = capture(STDERR_FILENO, file);
     gt_progress_show(&p, "f32-nn-8x8x8", 13, 0, 2.5, 0, NULL, 4);
     release(STDERR_FILENO, kept, file, said, sizeof said);
-    assert_non_null(strstr(said, "  4 s left, 100 s of all"));
+    assert_non_null(strstr(said, ", 4 s left, 100 s of all"));
 }
 
 /* Tables may be wider than the window, for a pager; the line that is rewritten may not: it

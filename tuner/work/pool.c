@@ -28,7 +28,8 @@ struct worker {
     bool was_standby; /* it was the standby and has not reported since */
     bool second_try;  /* another program killed the first worker of its job */
     enum gt_stage stage;
-    double entered, deadline;  /* the present stage, by monotonic clock */
+    /* The present stage's limit in seconds, and its end by the monotonic clock. */
+    double limit_s, deadline;
     double worked, worked_now; /* gt_process_worked: then, and when it was last looked at */
     struct gt_job job;
     struct gt_report report; /* the report under way: `received` bytes have arrived */
@@ -226,8 +227,8 @@ static double stage_seconds(const struct gt_pool *p, const struct worker *w) {
 
 static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage) {
     w->stage = stage;
-    w->entered = gt_seconds();
-    w->deadline = w->entered + stage_seconds(p, w);
+    w->limit_s = stage_seconds(p, w);
+    w->deadline = gt_seconds() + w->limit_s;
     w->worked = w->worked_now = gt_process_worked(&w->process);
 }
 
@@ -240,8 +241,10 @@ static bool was_kept_waiting(struct gt_pool *p, struct worker *w) {
     const bool waited = is_for_cores(w) && worked - w->worked < usual_seconds(p, w) &&
                         worked - w->worked_now > least * usual_seconds(p, w);
     w->worked_now = worked;
-    if (waited)
+    if (waited) {
+        w->limit_s += round_s;
         w->deadline = gt_seconds() + round_s;
+    }
     return waited;
 }
 
@@ -384,8 +387,7 @@ static bool worker_overdue(struct gt_event *out, struct gt_pool *p, struct worke
     retire(w, how);
     if (retry_job(p, w, &was, false))
         return false;
-    snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was),
-             gt_seconds() - was.entered);
+    snprintf(text, sizeof text, "still %s after %.3g s", stage_name(&was), was.limit_s);
     report_loss(out, &was, GT_TIMEOUT, text);
     return true;
 }
