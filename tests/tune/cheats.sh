@@ -18,7 +18,7 @@ try_cheat() {
         said=$("$GEMMTUNE" trial "$on" --device 0 --templates "$families" --family cheats \
             --point "HOW=$2" 2>&1)
         case $on$said in
-        "$brief"*" of 1 launches"*) ;;
+        "$brief"*" of 1 launch"*) ;;
         *) break ;;
         esac
     done

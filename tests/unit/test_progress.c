@@ -162,7 +162,7 @@ static void test_width(void **state) {
     gt_progress_show(&p, "f32-nn-64x96x128,lda=1000,ldb=1000,ldc=1000,beta", 12, 256, 2.9,
                      123.4, "multistage", 7);
     assert_string_equal(shown(master), "[1/6] f32-nn-64x96x128,lda=1000,ldb=1000,ld...  "
-                                       "12/256 trials, 2.9/s, 7 s left ");
+                                       "12/256 trials, 2.9/s, 7 s left,");
     assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
     (void)close(kept);
     (void)close(master);
