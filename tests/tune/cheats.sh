@@ -38,7 +38,11 @@ try_cheat "keeps results for the addresses of A and B" 9 "$wrong"
 try_cheat "changes A under the clock" 10 "$wrong"
 on=$large
 try_cheat "without a cheat it is correct here as well" 0 "outcome    correct"
-try_cheat "finds its result in C" 3 "${wrong}24x20x2000,lda=$wide under the clock"
+# Where a sample comes to C several times, alpha changes its sign, and no result is there to be found.
+case $said in
+*" of 1 launch"*) try_cheat "finds its result in C" 3 "${wrong}24x20x2000,lda=$wide under the clock" ;;
+*) echo "ok - finds its result in C # SKIP a sample has several launches" ;;
+esac
 on=$brief # with many launches in a sample, so that the workspace is what a launch has left
 try_cheat "keeps in the workspace which C it has made" 4 "${wrong}24x20x36,lda=$wide under the clock"
 try_cheat "leaves out alpha -1, which a lap of two has" 11 "${wrong}24x20x36,lda=$wide under the clock"
