@@ -23,9 +23,9 @@ again() {
 again "first" tuned 0 --family naive --effort quick "$problem"
 again "second" "tuned before" 1 --family naive --effort quick "$problem"
 has "second: what it finds" "$(tail -n 1 "$TMPDIR/out")" "naive,"
-again "more effort" tuned 0 --family naive --budget 4s "$problem"
+again "more effort" tuned 0 --family naive --budget 10s "$problem"
 again "less effort" "tuned before" 1 --family naive --effort quick "$problem"
-again "the same budget" "tuned before" 1 --family naive --budget 4s "$problem"
+again "the same budget" "tuned before" 1 --family naive --budget 10s "$problem"
 again "another family" tuned 0 --family naive,tile --effort quick "$problem"
 again "insists" tuned - --family naive,tile --effort quick --again "$problem"
 is "one tuning a question" "$(sql "$db" "SELECT count(*) FROM tuning")" 2
