@@ -47,7 +47,7 @@ B     := $(BUILD)
 # The part of db/ that libgemmtune needs: reading. The rest of db/ is the program's.
 LIB_DB := $(addprefix db/,sql.c table.c column.c row.c sum.c migrate.c rekey.c state.c open.c read.c)
 
-LIB_SRC  := $(wildcard core/*.c) $(LIB_DB) $(wildcard runtime/*.c runtime/*/*.c)
+LIB_SRC  := $(wildcard core/*.c core/*/*.c) $(LIB_DB) $(wildcard runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c)) $(wildcard tests/ptx/*.c)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
@@ -176,8 +176,8 @@ $(B)/%.o: %.c $(B)/flags
 
 # The host reference is three nested loops over data that may be large. The ranges of epilogues are made for every
 # element of such data. gcc makes vectors of choices only where no operation may trap.
-$(B)/tuner/lab/reference.o $(B)/core/epilogue_range.o: FILE_CFLAGS = $(if $(optimised),-O3)
-$(B)/core/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
+$(B)/tuner/lab/reference.o $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS = $(if $(optimised),-O3)
+$(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
 # Bytes of texts, as integers from 0 to 255; nobody debugs these files.
@@ -360,7 +360,7 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core db runtime runtime/* tuner/* tests tests/* \
+C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* tuner/* tests tests/* \
     tests/fake/* examples tools,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)

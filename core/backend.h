@@ -3,7 +3,7 @@
  * backend.h - the list of backends, with their names. A line has three columns: the value
  * in the public header, the word (in databases, space.json, commands and tables), and the
  * name for people. A property of a backend is a member of its struct gt_driver
- * (runtime/driver.h).
+ * (runtime/drivers/driver.h).
  */
 #ifndef GT_CORE_BACKEND_H
 #define GT_CORE_BACKEND_H

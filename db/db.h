@@ -17,7 +17,7 @@
 #include "core/device.h"
 #include "core/outcome.h"
 #include "core/point.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 struct gt_db;
 

@@ -311,7 +311,7 @@ static bool print_sources(struct gt_printer *to, const struct gt_family *f) {
 
 void gt_families_print_declarations(struct gt_printer *to) {
     (void)fputs("#include \"core/expr_inside.h\"\n#include \"core/expr_native.h\"\n"
-                "#include \"runtime/family.h\"\n",
+                "#include \"runtime/family/family.h\"\n",
                 to->code);
     for (int i = 0; gt_embedded_templates[i].path != NULL; i++)
         (void)fprintf(to->code, "extern const unsigned char gt_embedded_templates_%d[];\n",

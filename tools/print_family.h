@@ -3,7 +3,7 @@
 #ifndef GT_TOOLS_PRINT_FAMILY_H
 #define GT_TOOLS_PRINT_FAMILY_H
 
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 
 #include <stdio.h>
 

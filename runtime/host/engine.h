@@ -6,7 +6,7 @@
 #ifndef GT_RUNTIME_HOST_ENGINE_H
 #define GT_RUNTIME_HOST_ENGINE_H
 
-#include "runtime/context.h"
+#include "runtime/plan/context.h"
 #include "runtime/host/link.h"
 #include "runtime/host/run.h"
 

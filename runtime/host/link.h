@@ -11,7 +11,7 @@
 #ifndef GT_RUNTIME_HOST_LINK_H
 #define GT_RUNTIME_HOST_LINK_H
 
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 
 /* A device, for copies of matrices to and from it. A driver's own struct begins with this
  * one. */

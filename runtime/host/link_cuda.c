@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link_cuda.c - the link to a CUDA device: streams, pinned memory, two-dimensional
  * copies. */
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 #include "runtime/host/link.h"
 
 #include <stdlib.h>

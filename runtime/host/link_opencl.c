@@ -5,7 +5,7 @@
  * device reads any host memory at full speed.
  */
 #include "runtime/host/link.h"
-#include "runtime/opencl_device.h"
+#include "runtime/drivers/opencl_device.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef GT_RUNTIME_HOST_PLANS_H
 #define GT_RUNTIME_HOST_PLANS_H
 
-#include "runtime/context.h"
+#include "runtime/plan/context.h"
 #include "runtime/host/schedule.h"
 
 struct gt_host_plan {

@@ -6,7 +6,7 @@
 #ifndef GT_RUNTIME_HOST_RATES_H
 #define GT_RUNTIME_HOST_RATES_H
 
-#include "runtime/context.h"
+#include "runtime/plan/context.h"
 #include "runtime/host/copier.h"
 #include "runtime/host/forecast.h"
 

@@ -13,7 +13,7 @@
 #ifndef GT_RUNTIME_HOST_SCHEDULE_H
 #define GT_RUNTIME_HOST_SCHEDULE_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 enum gt_operand { GT_A, GT_B, GT_C, GT_OPERANDS };
 

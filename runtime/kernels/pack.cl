@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.cl - brings B into the packed form of core/packed.h. The elements are moved as
- * integers of their size, so one kernel serves all types of a size.
+ * pack.cl - brings B into the packed form of core/problem/packed.h. The elements are moved
+ * as integers of their size, so one kernel serves all types of a size.
  *
  * A thread makes one piece of 16 bytes of a packed row. Neighbouring threads read
  * neighbouring elements: they make neighbouring pieces of a row, or with `turn` the same
@@ -12,7 +12,7 @@
  *     to     rows x to_ld elements, all matrices one after another; behind element `cols`
  *            of a row there are zeros
  */
-#define GT_PACK_THREADS 256 /* as in runtime/pack.c */
+#define GT_PACK_THREADS 256 /* as in runtime/plan/pack.c */
 
 #define GT_PACK(name, type)                                                                \
     GT_KERNEL(name, GT_PACK_THREADS, 1, 1)(int rows, int cols, int turn,                   \

@@ -5,7 +5,7 @@
  * these functions, and defines gt_element, which computes an element of C.
  *
  * gt_real is the type of arithmetic: f64 where sums are f64, else f32. Integers are int,
- * and wrap modulo 2^32. The accuracy of each function is that of core/epilogue_op.c or
+ * and wrap modulo 2^32. Each function is as accurate as its row in epilogue_op.c says, or
  * better. GT_BRIEF says that the outputs have 16 bits or fewer (gt_epilogue_is_brief).
  */
 #if GT_FLOAT && GT_SIZEOF_ACC == 8

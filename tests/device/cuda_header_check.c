@@ -4,7 +4,7 @@
  * built only where cuda.h and nvrtc.h are found (e.g. -isystem /usr/local/cuda/include).
  * Running it does nothing.
  */
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 
 /* Without it cuda.h hides the older forms (cuCtxCreate_v2, cuEventElapsedTime) behind
  * macros. */

@@ -7,8 +7,8 @@
 #ifndef GT_TESTS_DEVICES_H
 #define GT_TESTS_DEVICES_H
 
-#include "runtime/driver.h"
-#include "runtime/family.h"
+#include "runtime/drivers/driver.h"
+#include "runtime/family/family.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
 #ifndef GT_TESTS_DEVICE_DRIVERS_H
 #define GT_TESTS_DEVICE_DRIVERS_H
 
-#include "runtime/build.h"
-#include "runtime/cuda_api.h"
-#include "runtime/opencl_device.h"
+#include "runtime/drivers/build.h"
+#include "runtime/drivers/cuda_api.h"
+#include "runtime/drivers/opencl_device.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

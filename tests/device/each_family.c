@@ -15,7 +15,7 @@
  * POINT ("TAIL=1,PERSIST=1") fixes some parameters, or all of them, to repeat one failure.
  */
 #include "core/mix.h"
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 #include "tuner/lab/data.h"
 #include "tuner/rig/rig.h"
 

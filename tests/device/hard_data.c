@@ -15,7 +15,7 @@
  * one is wrong.
  */
 #include "core/point.h"
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 #include "tests/chance.h"
 #include "tuner/lab/data.h"
 #include "tuner/rig/rig.h"

@@ -3,9 +3,9 @@
 #ifndef GT_TESTS_DEVICE_MACHINES_H
 #define GT_TESTS_DEVICE_MACHINES_H
 
-#include "runtime/cuda_api.h"
-#include "runtime/driver.h"
-#include "runtime/opencl_device.h"
+#include "runtime/drivers/cuda_api.h"
+#include "runtime/drivers/driver.h"
+#include "runtime/drivers/opencl_device.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * opencl_header_check.c - compares our declarations with CL/cl.h at compile time. It is
  * built only where that header is found. Running it does nothing.
  */
-#include "runtime/opencl_api.h"
+#include "runtime/drivers/opencl_api.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -7,7 +7,7 @@
 #include "tests/device/devices.h"
 
 #include "core/element.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 #include "tuner/rig/rig.h"
 
 #include <string.h>

@@ -7,8 +7,8 @@
  */
 #include "tests/device/devices.h"
 
-#include "core/problem.h"
-#include "runtime/cuda_api.h"
+#include "core/problem/problem.h"
+#include "runtime/drivers/cuda_api.h"
 #include "runtime/host/link.h"
 #include "runtime/host/rates.h"
 #include "tuner/rig/rig.h"

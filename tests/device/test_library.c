@@ -4,7 +4,7 @@
  * and a comparison of every element with a plain loop. The data are small integers, whose
  * sums are exact in every type, so results must be equal bit by bit.
  */
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tests/device/machines.h"
 #include "tests/unit/records.h"
 

@@ -5,7 +5,7 @@
  * Every element is compared with a plain loop, and what lies around C stays as it was. The
  * numbers are -1, 0 and 1, whose sums every type holds.
  */
-#include "core/problem.h"
+#include "core/problem/problem.h"
 #include "tests/chance.h"
 #include "tests/device/machines.h"
 

@@ -5,15 +5,15 @@
  * are. Data are small integers, so results are equal bit by bit. The same program serves
  * CUDA, where offsets are added to the pointer.
  */
-#include "runtime/context.h"
-#include "runtime/exec.h"
-#include "runtime/family.h"
+#include "runtime/plan/context.h"
+#include "runtime/exec/exec.h"
+#include "runtime/family/family.h"
 #include "tests/device/machines.h"
 #include "tests/unit/records.h"
 
 #include "core/element.h"
 #include "core/mix.h"
-#include "core/packed.h"
+#include "core/problem/packed.h"
 #include "db/db.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * several passes, and calls that are ordered by events. Data are small integers, so results
  * are equal bit by bit.
  */
-#include "runtime/exec.h"
-#include "runtime/family.h"
+#include "runtime/exec/exec.h"
+#include "runtime/family/family.h"
 #include "tests/device/machines.h"
 
 #include <dlfcn.h>

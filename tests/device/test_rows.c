@@ -4,7 +4,7 @@
  * launch, and a comparison of every element with a plain loop. Rows that no group has, or
  * that are masked, must keep their C.
  */
-#include "core/problem.h"
+#include "core/problem/problem.h"
 #include "tests/device/machines.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
  *   FAKE_NVRTC_SLOW      a source that contains this text takes three seconds
  *   FAKE_NVRTC_COUNT     file to which every compilation adds a byte
  */
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  *   FAKE_NVRTC_KEEP   folder that gets every PTX text, as PROCESS-NUMBER.ptx
  */
 #define _DEFAULT_SOURCE
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -11,9 +11,9 @@
 #ifndef GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
 #define GT_TESTS_FUZZ_EPILOGUE_PROMISES_H
 
-#include "core/epilogue_cost.h"
-#include "core/epilogue_range.h"
-#include "core/epilogue_source.h"
+#include "core/epilogue/epilogue_cost.h"
+#include "core/epilogue/epilogue_range.h"
+#include "core/epilogue/epilogue_source.h"
 
 #include <math.h>
 #include <stdio.h>

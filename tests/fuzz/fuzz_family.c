@@ -6,8 +6,8 @@
  */
 #include "tests/fuzz/standalone.h"
 
-#include "runtime/launch.h"
-#include "runtime/model.h"
+#include "runtime/family/launch.h"
+#include "runtime/lookup/model.h"
 #include "tuner/search/space.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/standalone.h"
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,8 +19,8 @@
  */
 #include "db/internal.h"
 #include "include/gemmtune.h"
-#include "runtime/context.h"
-#include "runtime/cuda_api.h"
+#include "runtime/plan/context.h"
+#include "runtime/drivers/cuda_api.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
  * (GEMMTUNE_CACHE_DIR). The problems are of f32, packed, and not transposed.
  */
 #include "include/gemmtune.h"
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 #include "tuner/bench/cublas_api.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #ifndef GT_TESTS_TUNE_COMPILE_JOBS_H
 #define GT_TESTS_TUNE_COMPILE_JOBS_H
 
-#include "runtime/build.h"
-#include "runtime/launch.h"
-#include "runtime/nvrtc.h"
+#include "runtime/drivers/build.h"
+#include "runtime/family/launch.h"
+#include "runtime/drivers/nvrtc.h"
 #include "tests/share.h"
 #include "tuner/lab/check.h"
 

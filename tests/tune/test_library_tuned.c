@@ -7,8 +7,8 @@
  * same with families of the tests whose winners need a workspace.
  */
 #include "db/db.h"
-#include "runtime/context.h"
-#include "runtime/opencl_device.h"
+#include "runtime/plan/context.h"
+#include "runtime/drivers/opencl_device.h"
 
 #include <dlfcn.h>
 #include <math.h>

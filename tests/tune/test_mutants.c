@@ -12,7 +12,7 @@
  * GT_SHARE names (tests/share.h).
  */
 #include "core/embed.h"
-#include "runtime/family_inside.h"
+#include "runtime/family/family_inside.h"
 #include "tests/share.h"
 #include "tests/tune/mutants_outputs.h"
 #include "tests/tune/mutants_products.h"

@@ -4,7 +4,7 @@
 #ifndef GT_TESTS_BIND_TOY_H
 #define GT_TESTS_BIND_TOY_H
 
-#include "runtime/launch.h"
+#include "runtime/family/launch.h"
 #include "tests/unit/made_up.h"
 
 #include <setjmp.h>

@@ -4,8 +4,8 @@
 #ifndef GT_TESTS_UNIT_CACHED_BUILDS_H
 #define GT_TESTS_UNIT_CACHED_BUILDS_H
 
-#include "runtime/build.h"
-#include "runtime/cache.h"
+#include "runtime/drivers/build.h"
+#include "runtime/drivers/cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

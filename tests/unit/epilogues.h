@@ -4,7 +4,7 @@
 #ifndef GT_TESTS_UNIT_EPILOGUES_H
 #define GT_TESTS_UNIT_EPILOGUES_H
 
-#include "core/epilogue.h"
+#include "core/epilogue/epilogue.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef GT_TESTS_UNIT_H200_FAMILIES_H
 #define GT_TESTS_UNIT_H200_FAMILIES_H
 
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tuner/study/predict.h"
 
 static struct gt_families *families;

@@ -3,7 +3,7 @@
 #ifndef GT_TESTS_UNIT_KNOWN_POINT_H
 #define GT_TESTS_UNIT_KNOWN_POINT_H
 
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #ifndef GT_TESTS_UNIT_MATCH_FAMILIES_H
 #define GT_TESTS_UNIT_MATCH_FAMILIES_H
 
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 #include "tests/unit/known_point.h"
 
 #include <setjmp.h>

@@ -6,9 +6,9 @@
 #ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
 #define GT_TESTS_UNIT_PLAN_DRIVER_H
 
-#include "runtime/build.h"
-#include "runtime/cuda_limits.h"
-#include "runtime/exec.h"
+#include "runtime/drivers/build.h"
+#include "runtime/drivers/cuda_limits.h"
+#include "runtime/exec/exec.h"
 
 #include "core/embed.h"
 #include "db/db.h"

@@ -3,9 +3,9 @@
 #ifndef GT_TESTS_UNIT_PROBLEMS_H
 #define GT_TESTS_UNIT_PROBLEMS_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
-#include "core/epilogue.h"
+#include "core/epilogue/epilogue.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches in a family: which families serve them, their launches, workspace, arguments and
  * text. */
-#include "runtime/fit.h"
+#include "runtime/family/fit.h"
 #include "tests/unit/made_up.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/epilogue.h"
+#include "core/epilogue/epilogue.h"
 
 #include "core/decimal.h"
-#include "core/epilogue_op.h"
+#include "core/epilogue/epilogue_op.h"
 #include "tests/unit/epilogue_texts.h"
 #include "tests/unit/epilogues.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Epilogues of problems outlive the text that named them. */
-#include "core/epilogue_keep.h"
-#include "core/problem.h"
+#include "core/epilogue/epilogue_keep.h"
+#include "core/problem/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

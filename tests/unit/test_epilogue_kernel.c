@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_epilogue_kernel.c - the ranges of epilogues hold every kernel that is as wrong as it
  * may be: one that makes each allowed error at random. */
-#include "core/epilogue_range.h"
+#include "core/epilogue/epilogue_range.h"
 
 #include "core/element.h"
-#include "core/epilogue_op.h"
+#include "core/epilogue/epilogue_op.h"
 #include "tests/unit/epilogues.h"
 
 #include <math.h>

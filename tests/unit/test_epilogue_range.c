@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_epilogue_range.c - values and ranges of epilogues against known ones. */
-#include "core/epilogue_range.h"
+#include "core/epilogue/epilogue_range.h"
 
 #include "core/element.h"
-#include "core/epilogue_op.h"
+#include "core/epilogue/epilogue_op.h"
 #include "tests/unit/epilogues.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/epilogue_source.h"
+#include "core/epilogue/epilogue_source.h"
 
-#include "core/epilogue_cost.h"
+#include "core/epilogue/epilogue_cost.h"
 #include "tests/unit/epilogues.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
  *
  * known_kept.c is compiled here with readers that count, and that let a writer in between.
  */
-#include "runtime/known.h"
+#include "runtime/lookup/known.h"
 
 #include <stdbool.h>
 
@@ -32,7 +32,7 @@ static gt_status counted_load(struct gt_known **out, size_t *count, int64_t *sta
 
 #define gt_known_read counted_read
 #define gt_known_load counted_load
-#include "runtime/known_kept.c"
+#include "runtime/lookup/known_kept.c"
 #undef gt_known_read
 #undef gt_known_load
 

@@ -15,7 +15,7 @@ static int counted(const char *a, const char *b) {
 }
 
 #define strcmp counted
-#include "runtime/known.c"
+#include "runtime/lookup/known.c"
 #undef strcmp
 
 #include "tests/unit/match_families.h"

@@ -3,9 +3,9 @@
  * Trials teach what the model leaves out. These tests walk through trees, compare the
  * shipped trees with their families, and learn from made-up trials.
  */
-#include "runtime/shelf.h"
+#include "runtime/lookup/shelf.h"
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 #include <math.h>
 #include <setjmp.h>

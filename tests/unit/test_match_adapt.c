@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lookups of problems whose rows the tuned kernels and the starts do not fit as they are,
  * with the built-in families and an H200. */
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 #include "tests/unit/shipped_families.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An index gives the candidates of a query, and so the answers, that a search among all
  * kernels gives: for random kernels, many of them of one place, and random queries. */
-#include "runtime/match_inside.h"
+#include "runtime/lookup/match_inside.h"
 #include "tests/unit/match_families.h"
 
 enum { MOST = 1500, QUERIES = 60 };

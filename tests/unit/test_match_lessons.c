@@ -2,7 +2,7 @@
 /* Lookups of problems whose own kind was never tuned: the records of like types and of
  * single products serve, lessons of like kernels count most, and points beside the tuned
  * ones are offered. With the built-in families and an H200. */
-#include "runtime/match_inside.h"
+#include "runtime/lookup/match_inside.h"
 #include "tests/unit/shipped_families.h"
 
 #include <math.h>

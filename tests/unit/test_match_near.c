@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The best of many candidates stand in front, in the order of a full sort. */
-#include "runtime/match_inside.h"
+#include "runtime/lookup/match_inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -23,11 +23,11 @@ static void *allocated(size_t size) {
 
 #define strcmp counted
 #define malloc allocated
-#include "runtime/match.c"
-#include "runtime/match_index.c"
-#include "runtime/match_near.c"
-#include "runtime/match_nearest.c"
-#include "runtime/match_walk.c"
+#include "runtime/lookup/match.c"
+#include "runtime/lookup/match_index.c"
+#include "runtime/lookup/match_near.c"
+#include "runtime/lookup/match_nearest.c"
+#include "runtime/lookup/match_walk.c"
 #undef strcmp
 #undef malloc
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log of misses: what the library writes, and what `tune --from-misses` reads. */
 #include "core/device.h"
-#include "runtime/misses.h"
+#include "runtime/plan/misses.h"
 #include "tuner/base/misses.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * The performance model: textbook occupancy, waves, compulsory traffic, and properties of
  * every prediction.
  */
-#include "runtime/model.h"
+#include "runtime/lookup/model.h"
 #include "tests/unit/made_up.h"
 
 #include <math.h>

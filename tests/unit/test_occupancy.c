@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_occupancy.c - how many blocks a unit holds, and with how many registers. */
-#include "runtime/occupancy.h"
+#include "runtime/lookup/occupancy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "tuner/search/outlook.h"
 
-#include "runtime/model.h"
+#include "runtime/lookup/model.h"
 #include "tuner/study/predict.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_plan_key.c - two problems have one key when they have one name. */
-#include "runtime/plan_key.h"
+#include "runtime/plan/plan_key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

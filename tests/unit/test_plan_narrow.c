@@ -2,7 +2,7 @@
 /* The kernel of a plan for pointers that are aligned to their elements and no more. Every
  * problem has one: drawn problems of all types, layouts and kinds of batches are asked
  * about, on devices of several architectures. */
-#include "runtime/plan_choose.h"
+#include "runtime/plan/plan_choose.h"
 #include "tests/chance.h"
 #include "tests/unit/shipped_families.h"
 

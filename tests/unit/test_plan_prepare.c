@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that a thread of the context builds: gemmtune_plan_prepare. */
-#include "runtime/context.h"
+#include "runtime/plan/context.h"
 #include "tests/unit/plan_driver.h"
 
 enum { ASKERS = 4, PROBLEMS = 6 };

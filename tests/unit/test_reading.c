@@ -4,7 +4,7 @@
  * in two files, neither of them present.
  */
 #include "db/db.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tests/unit/capture.h"
 #include "tests/unit/records.h"
 #include "tuner/cmd/cmd.h"

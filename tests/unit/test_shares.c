@@ -4,7 +4,7 @@
  * and are compiled here; they are compared with the grid and the workspace that wgmma
  * requests.
  */
-#include "runtime/launch.h"
+#include "runtime/family/launch.h"
 #include "tests/unit/h200_families.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a device stands in files: which folder serves which device, and files
  * that are refused. */
-#include "runtime/shelf.h"
+#include "runtime/lookup/shelf.h"
 
 #include "core/hash.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text for a compiler, piece by piece and in order. */
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tests/unit/made_up.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * docs/split.md. */
 #include "core/mix.h"
 #include "core/split.h"
-#include "runtime/fit.h"
+#include "runtime/family/fit.h"
 #include "tests/unit/h200_families.h"
 #include "tests/unit/tensor_sum.h"
 

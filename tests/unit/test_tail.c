@@ -4,8 +4,8 @@
  * C and are compiled here; they are compared with the grids and the workspace that dmma and
  * tma request.
  */
-#include "runtime/launch.h"
-#include "runtime/model.h"
+#include "runtime/family/launch.h"
+#include "runtime/lookup/model.h"
 #include "tests/unit/h200_families.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * Files of a user's family: pipes, links and folders are refused at once, and so is a
  * source that would include another file, however its directive is spelled.
  */
-#include "runtime/template_file.h"
+#include "runtime/family/template_file.h"
 
 #include "core/embed.h"
 

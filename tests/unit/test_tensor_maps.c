@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tensor_maps.c - the maps of wgmma in batches: matrices one below the other, or as
  * planes, and the sources that belong to either. */
-#include "runtime/fit.h"
+#include "runtime/family/fit.h"
 #include "tests/unit/h200_families.h"
 
 #include <setjmp.h>

@@ -4,8 +4,8 @@
 #ifndef GT_TESTS_TOY_FAMILY_H
 #define GT_TESTS_TOY_FAMILY_H
 
-#include "runtime/family.h"
-#include "runtime/family_inside.h"
+#include "runtime/family/family.h"
+#include "runtime/family/family_inside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

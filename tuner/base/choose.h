@@ -7,7 +7,7 @@
 #define GT_TUNER_BASE_CHOOSE_H
 
 #include "db/db.h"
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 #include "tuner/base/table.h"
 
 struct gt_chosen {

@@ -5,7 +5,7 @@
 #include "core/io.h"
 #include "core/log.h"
 #include "core/text.h"
-#include "runtime/misses.h"
+#include "runtime/plan/misses.h"
 
 #include <errno.h>
 #include <stdio.h>

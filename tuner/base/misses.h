@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* misses.h - reads the log of misses that the library writes (runtime/misses.h). */
+/* misses.h - reads the log of misses that the library writes (runtime/plan/misses.h). */
 #ifndef GT_TUNER_BASE_MISSES_H
 #define GT_TUNER_BASE_MISSES_H
 

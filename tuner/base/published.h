@@ -8,7 +8,7 @@
 #ifndef GT_TUNER_BASE_PUBLISHED_H
 #define GT_TUNER_BASE_PUBLISHED_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 struct gt_published_row {
     char device[128]; /* the vendor's name of the device */

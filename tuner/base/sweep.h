@@ -24,7 +24,7 @@
 #ifndef GT_TUNER_BASE_SWEEP_H
 #define GT_TUNER_BASE_SWEEP_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 enum { GT_SWEEP_MAX = 100000 };
 

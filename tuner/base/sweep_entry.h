@@ -7,7 +7,7 @@
 #define GT_TUNER_BASE_SWEEP_ENTRY_H
 
 #include "core/json.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 /* The values start, start + step, ... of one dimension. */
 struct gt_sweep_span {

@@ -7,7 +7,7 @@
 #define GT_TUNER_BASE_VIEW_H
 
 #include "db/db.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 
 struct gt_view_device {
     char key[GT_DEVICE_KEY_MAX];

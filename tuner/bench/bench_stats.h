@@ -8,7 +8,7 @@
 
 #include "core/device.h"
 #include "core/outcome.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 /* "small", "deep" ...: the first class in the table that the shape fits. */
 const char *gt_shape_class(const gemmtune_problem *p);

@@ -2,7 +2,7 @@
 /* cublas_api.c - see cublas_api.h. */
 #include "tuner/bench/cublas_api.h"
 
-#include "runtime/driver_util.h"
+#include "runtime/drivers/driver_util.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #define GT_TUNER_BENCH_CUBLAS_API_H
 
 #include "core/device.h"
-#include "core/problem.h"
-#include "runtime/cuda_api.h"
+#include "core/problem/problem.h"
+#include "runtime/drivers/cuda_api.h"
 
 typedef struct cublasContext *cublasHandle_t;
 typedef struct cublasLtContext *cublasLtHandle_t;

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_BENCH_PIECES_H
 #define GT_TUNER_BENCH_PIECES_H
 
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 #include "tuner/lab/lists.h"
 
 /* The separate products of one call. */

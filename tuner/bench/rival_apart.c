@@ -7,8 +7,8 @@
  * patches, and the fastest takes part.
  */
 #include "core/embed.h"
-#include "core/epilogue_keep.h"
-#include "core/epilogue_op.h"
+#include "core/epilogue/epilogue_keep.h"
+#include "core/epilogue/epilogue_op.h"
 #include "tuner/bench/rival.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * rival_clblast.c - CLBlast on OpenCL devices, with its built-in parameters, on our queue.
  */
-#include "runtime/driver_util.h"
-#include "runtime/opencl_api.h"
+#include "runtime/drivers/driver_util.h"
+#include "runtime/drivers/opencl_api.h"
 #include "tuner/bench/rival.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * takes six commands and some twenty changes of threads, 50 to 120 us, which a program that
  * calls a BLAS never pays. So it is timed on memory of the host (on_host).
  */
-#include "runtime/opencl_api.h"
+#include "runtime/drivers/opencl_api.h"
 #include "tuner/lab/cpu_time.h"
 #include "tuner/lab/data.h"
 #include "tuner/bench/rival.h"

@@ -5,7 +5,7 @@
  */
 #include "tuner/cmd/common.h"
 
-#include "runtime/cache.h"
+#include "runtime/drivers/cache.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define GT_TUNER_CMD_COMMON_H
 
 #include "db/db.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/base/sweep.h"
 #include "tuner/base/table.h"

@@ -3,7 +3,7 @@
 #include "tuner/cmd/common.h"
 
 #include "core/io.h"
-#include "runtime/cache.h"
+#include "runtime/drivers/cache.h"
 #include "tuner/rig/probe.h"
 #include "tuner/base/view.h"
 

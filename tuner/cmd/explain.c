@@ -10,9 +10,9 @@
  * roofline is the larger of FLOPs over peak and bytes over bandwidth.
  */
 #include "core/bytes.h"
-#include "core/epilogue_cost.h"
-#include "core/epilogue_op.h"
-#include "core/epilogue_keep.h"
+#include "core/epilogue/epilogue_cost.h"
+#include "core/epilogue/epilogue_op.h"
+#include "core/epilogue/epilogue_keep.h"
 #include "tuner/base/wrap.h"
 #include "tuner/cmd/predict.h"
 

@@ -23,8 +23,8 @@ int gt_predict_check_command(const struct gt_families *families, const char *db,
                              const char *device, enum gt_predict_work work,
                              const struct gt_format *format);
 
-/* Learns trees from the view's trials, and prints them as trees.bin (runtime/shelf.h): all
- * anew, or more after the trees of the device's shelf. */
+/* Learns trees from the view's trials, and prints them as trees.bin
+ * (runtime/lookup/shelf.h): all anew, or more after the trees of the device's shelf. */
 gt_status gt_predict_learn_print(const struct gt_view *view, const char *key,
                                  const struct gt_families *families,
                                  const struct gt_format *format, struct gt_err *err);

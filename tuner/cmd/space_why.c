@@ -7,7 +7,7 @@
 
 #include "tuner/base/wrap.h"
 
-#include "runtime/fit.h"
+#include "runtime/family/fit.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "tuner/stream/stream.h"
 
 #include "core/element.h"
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 #include "tuner/base/choose.h"
 #include "tuner/base/table.h"
 #include "tuner/base/progress.h"

@@ -49,7 +49,7 @@
 #ifndef GT_TUNER_LAB_CHECK_H
 #define GT_TUNER_LAB_CHECK_H
 
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 #include "tuner/lab/data.h"
 #include "tuner/lab/lists.h"
 #include "tuner/lab/product.h"

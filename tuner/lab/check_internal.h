@@ -5,8 +5,8 @@
 #define GT_TUNER_LAB_CHECK_INTERNAL_H
 
 #include "core/bytes.h"
-#include "core/epilogue_keep.h"
-#include "core/epilogue_op.h"
+#include "core/epilogue/epilogue_keep.h"
+#include "core/epilogue/epilogue_op.h"
 #include "tuner/lab/check.h"
 #include "tuner/lab/lists.h"
 

@@ -6,7 +6,7 @@
 #include "tuner/lab/check_internal.h"
 
 #include "core/embed.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #define GT_TUNER_LAB_DATA_H
 
 #include "core/element.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 enum { GT_DATA_NEAR = 256 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fused_ranges.c - the right elements of a case with an epilogue: for each element of the
- * outputs the range that core/epilogue_range.h allows, from the reference of acc and the
- * bound on its error. The host makes the ranges once, a slab of rows at a time; kernels are
- * compared with them on the device.
+ * outputs the range that core/epilogue/epilogue_range.h allows, from the reference of acc
+ * and the bound on its error. The host makes the ranges once, a slab of rows at a time;
+ * kernels are compared with them on the device.
  */
-#include "core/epilogue_range.h"
+#include "core/epilogue/epilogue_range.h"
 #include "tuner/base/parallel.h"
 #include "tuner/lab/check_internal.h"
 

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_LAB_PRODUCT_H
 #define GT_TUNER_LAB_PRODUCT_H
 
-#include "runtime/exec.h"
+#include "runtime/exec/exec.h"
 
 /* The workspace that callers of cublasLt usually give. */
 enum { GT_WORKSPACE_BYTES = 64 << 20 };

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_LAB_REFERENCE_H
 #define GT_TUNER_LAB_REFERENCE_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 /* The ways to compute on the CPU. */
 enum gt_cpu { GT_CPU_LOOP, GT_CPU_BLAS };

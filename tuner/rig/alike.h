@@ -4,7 +4,7 @@
 #ifndef GT_TUNER_RIG_ALIKE_H
 #define GT_TUNER_RIG_ALIKE_H
 
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 
 enum { GT_ALIKE_MAX = 64 };
 

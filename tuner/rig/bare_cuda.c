@@ -4,7 +4,7 @@
  * node gives kernel, arguments and clusters. A node does not say whether its launch may
  * begin before the previous one has ended, so here every launch waits for the previous one.
  */
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 #include "tuner/rig/bare.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * stand in the table of OpenCL's functions; they record each call and pass it on. OpenCL
  * offers no other way. No other thread may use the table meanwhile.
  */
-#include "runtime/opencl_api.h"
+#include "runtime/drivers/opencl_api.h"
 #include "tuner/rig/bare.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_RIG_PROBE_H
 #define GT_TUNER_RIG_PROBE_H
 
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 
 enum { GT_PROBE_SECONDS = 30 }; /* the slowest start that was seen took a few seconds */
 

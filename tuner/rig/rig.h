@@ -7,7 +7,7 @@
 #ifndef GT_TUNER_RIG_RIG_H
 #define GT_TUNER_RIG_RIG_H
 
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 
 struct gt_rig; /* each driver defines its own, with struct gt_rig_head first */
 

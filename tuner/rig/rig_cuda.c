@@ -3,7 +3,7 @@
  * rig_cuda.c - a CUDA device for tuning: a context of our own and one stream. Batches are
  * CUDA graphs, so that a sample of many short launches does not measure the host.
  */
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 #include "tuner/rig/bare.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * rig_opencl.c - an OpenCL device for tuning: a context and an in-order profiling queue of
  * our own. A batch is timed between two markers by the device's own clock.
  */
-#include "runtime/opencl_device.h"
+#include "runtime/drivers/opencl_device.h"
 #include "tuner/rig/bare.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outlook.h - the forecasts of the performance model (runtime/model.h) for the points of a
- * problem's spaces. A search asks for single points, its starts are the best. Each point is
- * computed once, when it is first asked for.
+ * outlook.h - the forecasts of the performance model (runtime/lookup/model.h) for the
+ * points of a problem's spaces. A search asks for single points, its starts are the best.
+ * Each point is computed once, when it is first asked for.
  */
 #ifndef GT_TUNER_SEARCH_OUTLOOK_H
 #define GT_TUNER_SEARCH_OUTLOOK_H
 
-#include "runtime/model.h"
+#include "runtime/lookup/model.h"
 #include "tuner/search/search.h"
 
 /* A zeroed outlook has no forecasts. */

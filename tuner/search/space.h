@@ -7,7 +7,7 @@
 #ifndef GT_TUNER_SEARCH_SPACE_H
 #define GT_TUNER_SEARCH_SPACE_H
 
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 
 /* Packed indices into the parameters' domains: point i is idx[i * params ..]. */
 struct gt_space {

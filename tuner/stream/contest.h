@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_STREAM_CONTEST_H
 #define GT_TUNER_STREAM_CONTEST_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 #include "tuner/rig/rig.h"
 
 enum { GT_CONTEST_DEVICES_MAX = 16 };

@@ -6,7 +6,7 @@
 #include "tuner/stream/contest.h"
 
 #include "core/clock.h"
-#include "runtime/driver_util.h"
+#include "runtime/drivers/driver_util.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #define GT_TUNER_STREAM_NPY_H
 
 #include "core/new_file.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 struct gt_npy {
     void *data;              /* the elements, row by row, packed */

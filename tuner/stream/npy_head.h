@@ -7,7 +7,7 @@
 #ifndef GT_TUNER_STREAM_NPY_HEAD_H
 #define GT_TUNER_STREAM_NPY_HEAD_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 enum { GT_NPY_HEAD_MAX = 64 * 1024, GT_NPY_NEW_HEAD = 128 };
 

@@ -28,7 +28,7 @@
 #ifndef GT_TUNER_STREAM_PROOF_H
 #define GT_TUNER_STREAM_PROOF_H
 
-#include "core/problem.h"
+#include "core/problem/problem.h"
 
 /* Host matrices of a canonical problem. */
 struct gt_proof_data {

@@ -8,7 +8,7 @@
 #ifndef GT_TUNER_STUDY_EVALUATE_H
 #define GT_TUNER_STUDY_EVALUATE_H
 
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 #include "tuner/base/progress.h"
 #include "tuner/base/view.h"
 

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_STUDY_MODEL_TRIALS_H
 #define GT_TUNER_STUDY_MODEL_TRIALS_H
 
-#include "runtime/shelf.h"
+#include "runtime/lookup/shelf.h"
 #include "tuner/base/view.h"
 
 struct gt_model_trial {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.h - applies the performance model (runtime/model.h) to whole spaces and to stored
- * trials, also for devices that are only described. It measures nothing.
+ * predict.h - applies the performance model (runtime/lookup/model.h) to whole spaces and to
+ * stored trials, also for devices that are only described. It measures nothing.
  */
 #ifndef GT_TUNER_STUDY_PREDICT_H
 #define GT_TUNER_STUDY_PREDICT_H
 
-#include "runtime/model.h"
+#include "runtime/lookup/model.h"
 #include "core/text.h"
 #include "tuner/base/view.h"
 

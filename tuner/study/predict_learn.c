@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict_learn.c - learns the trees of runtime/learned.h from stored trials.
+ * predict_learn.c - learns the trees of runtime/lookup/learned.h from stored trials.
  *
  * A tree is grown on the errors that the trees before it leave. Of its leaves the one whose
  * split lessens the squared error the most is split, until there are enough. Each tree sees
  * a part of the trials and of the questions, drawn anew, and counts only in part, so that
  * no trial is learned by heart.
  */
-#include "runtime/learned.h"
+#include "runtime/lookup/learned.h"
 #include "tuner/search/search.h"
 #include "tuner/study/model_trials.h"
 #include "tuner/study/predict.h"

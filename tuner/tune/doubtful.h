@@ -5,7 +5,7 @@
 
 #include "core/device.h"
 #include "db/db.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tuner/base/sweep.h"
 
 /* The losses that lookups of a sweep's problems expect. */

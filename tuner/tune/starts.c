@@ -2,7 +2,7 @@
 /* starts.c - see starts.h. */
 #include "tuner/tune/starts.h"
 
-#include "runtime/match.h"
+#include "runtime/lookup/match.h"
 #include "tuner/base/best.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "core/clock.h"
 #include "core/io.h"
-#include "runtime/driver.h"
+#include "runtime/drivers/driver.h"
 #include "tuner/work/process.h"
 
 #include <errno.h>

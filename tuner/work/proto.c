@@ -3,7 +3,7 @@
 #include "tuner/work/proto.h"
 
 #include "core/io.h"
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 
 #include <math.h>
 #include <stdio.h>

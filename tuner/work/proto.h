@@ -9,7 +9,7 @@
 #include "core/device.h"
 #include "core/outcome.h"
 #include "core/point.h"
-#include "core/problem.h"
+#include "core/problem/problem.h"
 #include "tuner/lab/lists.h"
 
 enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };

@@ -6,7 +6,7 @@
 #ifndef GT_TUNER_WORK_TRIAL_H
 #define GT_TUNER_WORK_TRIAL_H
 
-#include "runtime/family.h"
+#include "runtime/family/family.h"
 #include "tuner/lab/lab.h"
 #include "tuner/work/proto.h"
 

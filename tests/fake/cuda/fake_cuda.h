@@ -51,7 +51,7 @@
 #include <CL/cl.h>
 
 #include "core/mix.h"
-#include "runtime/cuda_api.h"
+#include "runtime/drivers/cuda_api.h"
 #include "tests/ptx/ptx.h"
 
 #include <pthread.h>

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * opencl.c - the OpenCL driver: the caller's context, programs and launches. Programs are
+ * built from source while loading and never kept, since a program binary may be host code.
+ * opencl_device.c finds devices.
+ *
+ * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch
+ * may neither lock nor allocate. So a loaded kernel owns POOL cl_kernel objects, and a
+ * launch takes one by setting its bit.
+ */
+#include "runtime/drivers/driver_util.h"
+#include "core/limits.h"
+#include "runtime/drivers/opencl_device.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POOL = 16 };
+
+static const char build_options[] = "-cl-std=CL1.2 -w";
+
+struct opencl_gpu {
+    struct gt_gpu head;
+    const struct gt_opencl *cl;
+    cl_context context; /* the caller's */
+    cl_device_id device;
+};
+
+struct pool {
+    atomic_uint taken; /* bit i: object[i] is in use by a launch */
+    cl_kernel object[POOL];
+};
+
+struct opencl_kernel {
+    struct gt_kernel head;
+    const struct gt_opencl *cl;
+    cl_program program;
+    bool borrowed;     /* the program belongs to another kernel */
+    struct pool *pool; /* separate, so that a const kernel can be launched */
+};
+
+/* ---- context ------------------------------------------------------------------------- */
+
+/* The target's device, or the only one of its context. */
+static gt_status caller_device(cl_device_id *out, const struct gt_opencl *cl,
+                               const gemmtune_target *target, struct gt_err *err) {
+    *out = (cl_device_id)target->device;
+    if (*out)
+        return GEMMTUNE_OK;
+    cl_uint count = 0;
+    cl_int result = cl->clGetContextInfo(
+        (cl_context)target->context, GT_CL_CONTEXT_NUM_DEVICES, sizeof count, &count, NULL);
+    if (result != GT_CL_SUCCESS)
+        return gt_opencl_fail(err, "clGetContextInfo", result);
+    if (count != 1)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "the OpenCL context has %u devices: name one in target.device",
+                       (unsigned)count);
+    result = cl->clGetContextInfo((cl_context)target->context, GT_CL_CONTEXT_DEVICES,
+                                  sizeof *out, out, NULL);
+    return result == GT_CL_SUCCESS ? GEMMTUNE_OK
+                                   : gt_opencl_fail(err, "clGetContextInfo", result);
+}
+
+static void close_gpu(struct gt_gpu *gpu) {
+    free(gpu);
+}
+
+static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
+                          struct gt_err *err) {
+    gpu->head.driver = &gt_driver_opencl;
+    gpu->context = (cl_context)target->context;
+    const gt_status status = caller_device(&gpu->device, gpu->cl, target, err);
+    gpu->head.target = (gemmtune_target){sizeof(gemmtune_target), GEMMTUNE_OPENCL,
+                                         gpu->context, gpu->device};
+    return status != GEMMTUNE_OK
+               ? status
+               : gt_opencl_describe(&gpu->head.device, gpu->cl, gpu->device, err);
+}
+
+static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
+                          struct gt_err *err) {
+    *out = NULL;
+    const struct gt_opencl *cl = gt_opencl_api(err);
+    if (!cl)
+        return GEMMTUNE_ENODRIVER;
+    if (!target->context)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "OpenCL has no current context: pass a cl_context");
+    struct opencl_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
+    gpu->cl = cl;
+    const gt_status status = fill_gpu(gpu, target, err);
+    if (status != GEMMTUNE_OK)
+        close_gpu(&gpu->head);
+    else
+        *out = &gpu->head;
+    return status;
+}
+
+/* ---- build: nothing until there is a context ----------------------------------------- */
+
+static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
+                           struct gt_err *err) {
+    text[0] = '\0';
+    if (!d->compiler[0])
+        return gt_fail(err, GEMMTUNE_EBUILD, "%s",
+                       d->trouble[0] ? d->trouble : "this OpenCL device has no compiler");
+    snprintf(text, GT_TOOLCHAIN_MAX, "%s (driver %s) %s", d->compiler, d->driver,
+             build_options);
+    return GEMMTUNE_OK;
+}
+
+static gt_status build(struct gt_image *image, const struct gt_device *d,
+                       const char *source, struct gt_err *err) {
+    (void)source;
+    gt_image_init(image);
+    char text[GT_TOOLCHAIN_MAX];
+    return toolchain(text, d, err);
+}
+
+/* ---- load ---------------------------------------------------------------------------- */
+
+static gt_status take_log(struct gt_image *image, const struct opencl_gpu *gpu,
+                          cl_program program, struct gt_err *err) {
+    size_t size = 0;
+    if (gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, 0,
+                                       NULL, &size) != GT_CL_SUCCESS ||
+        size < 2)
+        return gt_image_log(image, "", 0, err);
+    char *text = calloc(size + 1, 1);
+    if (!text)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
+    (void)gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG,
+                                         size, text, NULL);
+    const size_t blank_tail = strspn(text, " \t\r\n");
+    const size_t length = text[blank_tail] ? strlen(text) : 0;
+    const gt_status status = gt_image_log(image, text, length, err);
+    free(text);
+    return status;
+}
+
+static gt_status build_program(struct opencl_kernel *k, const struct opencl_gpu *gpu,
+                               struct gt_image *image, const char *source,
+                               struct gt_err *err) {
+    cl_int result = GT_CL_SUCCESS;
+    k->program =
+        gpu->cl->clCreateProgramWithSource(gpu->context, 1, &source, NULL, &result);
+    if (!k->program)
+        return gt_opencl_fail(err, "clCreateProgramWithSource", result);
+    result =
+        gpu->cl->clBuildProgram(k->program, 1, &gpu->device, build_options, NULL, NULL);
+    const gt_status status = take_log(image, gpu, k->program, err);
+    if (status != GEMMTUNE_OK || result == GT_CL_SUCCESS)
+        return status;
+    char complaint[400];
+    gt_first_complaint(complaint, sizeof complaint, image->log);
+    if (!complaint[0])
+        gt_opencl_error_text(result, complaint, sizeof complaint);
+    return gt_fail(err, GEMMTUNE_EBUILD, "%s", complaint);
+}
+
+static gt_status fill_pool(struct opencl_kernel *k, const char *entry, struct gt_err *err) {
+    for (int i = 0; i < POOL; i++) {
+        cl_int result = GT_CL_SUCCESS;
+        k->pool->object[i] = k->cl->clCreateKernel(k->program, entry, &result);
+        if (k->pool->object[i])
+            continue;
+        if (result == GT_CL_INVALID_KERNEL_NAME)
+            return gt_fail(err, GEMMTUNE_EBUILD, "the source has no kernel %s", entry);
+        return gt_opencl_fail(err, "clCreateKernel", result);
+    }
+    return GEMMTUNE_OK;
+}
+
+/* Refuses a kernel for which the device has no room. PoCL would abort the process at a
+ * launch. */
+static gt_status check_room(struct gt_image *image, const struct opencl_kernel *k,
+                            const struct opencl_gpu *gpu, const struct gt_launch *launch,
+                            struct gt_err *err) {
+    size_t most = 0;
+    const int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
+    if (k->cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->device,
+                                        GT_CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                        NULL) == GT_CL_SUCCESS &&
+        most > 0 && (uint64_t)threads > most)
+        return gt_fail(err, GEMMTUNE_EBUILD,
+                       "this kernel may have %zu work-items a group here, not %lld", most,
+                       (long long)threads);
+    cl_ulong local = 0;
+    if (k->cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->device,
+                                        GT_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
+                                        NULL) != GT_CL_SUCCESS)
+        return GEMMTUNE_OK;
+    image->smem_bytes = local > INT32_MAX ? INT32_MAX : (int)local;
+    if (local > (cl_ulong)gpu->head.device.smem_max)
+        return gt_fail(err, GEMMTUNE_EBUILD,
+                       "this kernel needs %lld bytes of local memory, the device has %lld",
+                       (long long)local, (long long)gpu->head.device.smem_max);
+    return GEMMTUNE_OK;
+}
+
+static void unload(struct gt_kernel *kernel) {
+    struct opencl_kernel *k = (struct opencl_kernel *)kernel;
+    if (!k)
+        return;
+    for (int i = 0; k->pool && i < POOL; i++)
+        if (k->pool->object[i])
+            (void)k->cl->clReleaseKernel(k->pool->object[i]);
+    if (k->program && !k->borrowed)
+        (void)k->cl->clReleaseProgram(k->program);
+    free(k->pool);
+    free(k);
+}
+
+/* A kernel without a program yet. */
+static struct opencl_kernel *kernel_create(const struct opencl_gpu *gpu,
+                                           struct gt_err *err) {
+    struct opencl_kernel *k = calloc(1, sizeof *k);
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (!k || !pool) {
+        free(k);
+        free(pool);
+        (void)gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a kernel");
+        return NULL;
+    }
+    k->head.driver = &gt_driver_opencl;
+    k->cl = gpu->cl;
+    k->pool = pool;
+    atomic_init(&pool->taken, 0);
+    return k;
+}
+
+static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
+                      const char *source, const char *entry, const struct gt_launch *launch,
+                      struct gt_err *err) {
+    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
+    *out = NULL;
+    struct opencl_kernel *k = kernel_create(g, err);
+    if (!k)
+        return GEMMTUNE_ENOMEM;
+    gt_status status = build_program(k, g, image, source, err);
+    if (status == GEMMTUNE_OK)
+        status = fill_pool(k, entry, err);
+    if (status == GEMMTUNE_OK)
+        status = check_room(image, k, g, launch, err);
+    if (status != GEMMTUNE_OK)
+        unload(&k->head);
+    else
+        *out = &k->head;
+    return status;
+}
+
+static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
+                           const struct gt_kernel *kernel, const char *entry,
+                           const struct gt_launch *launch, struct gt_err *err) {
+    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
+    struct gt_image facts = {0}; /* not used: an image has the facts of its main kernel */
+    *out = NULL;
+    struct opencl_kernel *k = kernel_create(g, err);
+    if (!k)
+        return GEMMTUNE_ENOMEM;
+    k->program = ((const struct opencl_kernel *)kernel)->program;
+    k->borrowed = true;
+    gt_status status = fill_pool(k, entry, err);
+    if (status == GEMMTUNE_OK)
+        status = check_room(&facts, k, g, launch, err);
+    if (status != GEMMTUNE_OK)
+        unload(&k->head);
+    else
+        *out = &k->head;
+    return status;
+}
+
+/* ---- limits -------------------------------------------------------------------------- */
+
+/* A global size is grid times block and must fit a size_t. */
+static gt_status check_launch(const struct gt_launch *l, const struct gt_device *d,
+                              struct gt_err *err) {
+    const int64_t most = SIZE_MAX < INT64_MAX ? (int64_t)SIZE_MAX : INT64_MAX;
+    const struct gt_limit sides[] = {
+        {"grid x", l->grid[0], 1, most / l->block[0]},
+        {"grid y", l->grid[1], 1, most / l->block[1]},
+        {"grid z", l->grid[2], 1, most / l->block[2]},
+    };
+    (void)d;
+    return gt_limits_check(sides, sizeof sides / sizeof *sides, err);
+}
+
+/* ---- launch -------------------------------------------------------------------------- */
+
+/* Takes a free object. It waits only while POOL other threads are inside a launch. */
+static unsigned take(struct pool *pool) {
+    unsigned taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+    for (;;) {
+        unsigned slot = 0;
+        while (slot < POOL && (taken >> slot & 1U))
+            slot++;
+        if (slot == POOL) {
+            (void)sched_yield();
+            taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+        } else if (atomic_compare_exchange_weak_explicit(
+                       &pool->taken, &taken, taken | 1U << slot, memory_order_acquire,
+                       memory_order_relaxed)) {
+            return slot;
+        }
+    }
+}
+
+static void give(struct pool *pool, unsigned slot) {
+    (void)atomic_fetch_and_explicit(&pool->taken, ~(1U << slot), memory_order_release);
+}
+
+/* The range in work-items. PoCL accepts a size of 0 silently, so it is refused here. */
+static gt_status range_of(size_t global[3], size_t local[3], const struct gt_launch *launch,
+                          struct gt_err *err) {
+    for (int i = 0; i < 3; i++) {
+        const int64_t grid = launch->grid[i], block = launch->block[i];
+        if (grid < 1 || block < 1 || grid > INT64_MAX / block)
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "no launch of %lld groups of %lld work-items", (long long)grid,
+                           (long long)block);
+        global[i] = (size_t)(grid * block);
+        local[i] = (size_t)block;
+    }
+    return GEMMTUNE_OK;
+}
+
+/* EINVAL when the launch was refused before anything ran. */
+static gt_status fail_launch(cl_int result, struct gt_err *err) {
+    const gt_status status = gt_opencl_fail(err, "clEnqueueNDRangeKernel", result);
+    const bool refused =
+        result == GT_CL_OUT_OF_RESOURCES || result == GT_CL_INVALID_EVENT_WAIT_LIST ||
+        result == GT_CL_INVALID_WORK_GROUP_SIZE || result == GT_CL_INVALID_WORK_ITEM_SIZE;
+    return refused ? GEMMTUNE_EINVAL : status;
+}
+
+static int64_t memory_bytes(const void *memory) {
+    const struct gt_opencl *cl = gt_opencl_api(NULL);
+    size_t bytes = 0;
+    return cl->clGetMemObjectInfo((cl_mem)(uintptr_t)memory, GT_CL_MEM_SIZE, sizeof bytes,
+                                  &bytes, NULL) == GT_CL_SUCCESS
+               ? (int64_t)bytes
+               : INT64_MAX;
+}
+
+static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *launch,
+                        const struct gt_value_ref *args, int arg_count, void *stream,
+                        struct gt_event_order order, struct gt_err *err) {
+    const struct opencl_kernel *k = (const struct opencl_kernel *)kernel;
+    const struct gt_opencl *cl = k->cl;
+    size_t global[3], local[3];
+    const gt_status status = range_of(global, local, launch, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const unsigned slot = take(k->pool);
+    const cl_kernel object = k->pool->object[slot];
+    cl_int result = GT_CL_SUCCESS;
+    int i = 0;
+    for (; result == GT_CL_SUCCESS && i < arg_count; i++)
+        result = cl->clSetKernelArg(object, (cl_uint)i, args[i].size, args[i].bytes);
+    const bool args_set = result == GT_CL_SUCCESS;
+    if (args_set)
+        result =
+            cl->clEnqueueNDRangeKernel((cl_command_queue)stream, object, 3, NULL, global,
+                                       local, order.count, order.wait, order.event);
+    give(k->pool, slot);
+    if (result == GT_CL_SUCCESS)
+        return GEMMTUNE_OK;
+    if (args_set)
+        return fail_launch(result, err);
+    char call[48];
+    snprintf(call, sizeof call, "clSetKernelArg of argument %d", i);
+    return gt_opencl_fail(err, call, result);
+}
+
+/* ---- order --------------------------------------------------------------------------- */
+
+/* A marker without a wait list waits for all work ahead of it. */
+static gt_status mark(void *stream, struct gt_event_order order, struct gt_err *err) {
+    const cl_int result = gt_opencl_api(NULL)->clEnqueueMarkerWithWaitList(
+        (cl_command_queue)stream, order.count, order.wait, order.event);
+    if (result == GT_CL_SUCCESS)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_opencl_fail(err, "clEnqueueMarkerWithWaitList", result);
+    return result == GT_CL_INVALID_EVENT_WAIT_LIST ? GEMMTUNE_EINVAL : status;
+}
+
+/* A queue that does not answer counts as unordered: events are right in any queue. */
+static bool is_unordered(void *stream) {
+    cl_bitfield properties = 0;
+    return gt_opencl_api(NULL)->clGetCommandQueueInfo(
+               (cl_command_queue)stream, GT_CL_QUEUE_PROPERTIES, sizeof properties,
+               &properties, NULL) != GT_CL_SUCCESS ||
+           (properties & GT_CL_QUEUE_OUT_OF_ORDER) != 0;
+}
+
+static void release_event(void *event) {
+    (void)gt_opencl_api(NULL)->clReleaseEvent((cl_event)event);
+}
+
+const struct gt_driver gt_driver_opencl = {
+    .backend = GEMMTUNE_OPENCL,
+    .compiles_late = true,
+    .takes_events = true,
+    .check_launch = check_launch,
+    .enumerate = gt_opencl_enumerate,
+    .open = open_gpu,
+    .close = close_gpu,
+    .toolchain = toolchain,
+    .build = build,
+    .load = load,
+    .load_also = load_also,
+    .unload = unload,
+    .memory_bytes = memory_bytes,
+    .launch = launch,
+    .mark = mark,
+    .is_unordered = is_unordered,
+    .release_event = release_event,
+};

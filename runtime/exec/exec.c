@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exec.c - one point's kernels, built, loaded and ready for one problem. It decides
+ * everything that can be decided once.
+ */
+#include "runtime/exec/exec_inside.h"
+
+#include "core/clock.h"
+#include "core/epilogue/epilogue_keep.h"
+#include "core/problem/packed.h"
+
+#include <stdlib.h>
+
+static const struct gt_device *device_of(const struct gt_gpu *gpu) {
+    return &gpu->device;
+}
+
+/* ---- the loaded kernel ----------------------------------------------------------- */
+
+static void note_image(struct gt_loaded *l) {
+    l->info.registers = l->image.registers;
+    l->info.spill_bytes = l->image.spill_bytes;
+    l->info.smem_bytes = l->image.smem_bytes;
+    l->info.log = l->image.log != NULL ? l->image.log : "";
+}
+
+static struct gt_loaded *loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit) {
+    struct gt_loaded *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    atomic_init(&l->users, 1);
+    l->gpu = gpu;
+    l->fit = *fit;
+    l->driver = gpu->driver;
+    l->image.registers = l->image.spill_bytes = l->image.smem_bytes = -1;
+    note_image(l);
+    return l;
+}
+
+static void loaded_release(struct gt_loaded *l) {
+    if (l == NULL || atomic_fetch_sub(&l->users, 1) > 1)
+        return;
+    const struct gt_passes *p = &l->fit.passes;
+    struct gt_kernel *const main = l->kernel[p->main];
+    for (int i = 0; i < p->count; i++)
+        if (i != p->main && l->kernel[i] != NULL)
+            l->driver->unload(l->kernel[i]);
+    if (main != NULL) /* last: the other kernels are in its module */
+        l->driver->unload(main);
+    gt_image_clear(&l->image);
+    free(l);
+}
+
+/* The main kernel comes first: the image has its facts. */
+static gt_status load(struct gt_loaded *l, const char *source, struct gt_err *err) {
+    const struct gt_passes *p = &l->fit.passes;
+    struct gt_kernel **main = &l->kernel[p->main];
+    gt_status status =
+        l->driver->load(main, l->gpu, &l->image, source, p->item[p->main].entry,
+                        &p->item[p->main].launch, err);
+    for (int i = 0; i < p->count && status == GEMMTUNE_OK; i++)
+        if (i != p->main)
+            status = l->driver->load_also(&l->kernel[i], l->gpu, *main, p->item[i].entry,
+                                          &p->item[i].launch, err);
+    return status;
+}
+
+/* A driver that compiles only while loading has its compile time in the load. */
+static gt_status build(struct gt_loaded *l, struct gt_err *err) {
+    const struct gt_device *d = device_of(l->gpu);
+    struct gt_build_stats stats = {0};
+    char *source = NULL;
+    gt_status status = gt_source_of(&source, &l->fit.binding, d, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_build(&l->image, l->driver, d, source, &stats, err);
+    const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
+    const double start = gt_seconds();
+    if (status == GEMMTUNE_OK)
+        status = load(l, source, err);
+    l->info.cached = stats.cached;
+    l->info.compile_ms = loads_source ? 1e3 * (gt_seconds() - start) : stats.compile_ms;
+    note_image(l);
+    free(source);
+    return status;
+}
+
+/* ---- create ---------------------------------------------------------------------- */
+
+gt_status gt_exec_check_maps(const struct gt_gpu *gpu, const struct gt_fit *fit,
+                             struct gt_err *err) {
+    void *const somewhere = (void *)(uintptr_t)GT_WORKSPACE_ALIGN;
+    const struct gt_passes *passes = &fit->passes;
+    const bool described = fit->problem.k > 0 && !gt_exec_is_empty(&fit->problem);
+    struct gt_tensor_map map;
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; described && i < passes->map_count && status == GEMMTUNE_OK; i++)
+        if (!passes->map[i].absent)
+            status =
+                gpu->driver->encode_map(&map, gpu, &passes->map[i].tiling, somewhere, err);
+    return status;
+}
+
+static void prepare_args(struct gt_exec *e, const struct gt_binding *b) {
+    const gemmtune_problem *p = &e->fit.problem;
+    const size_t scalar = gt_type_size(p->type_acc), pointer = sizeof(void *);
+    const struct {
+        size_t size;
+        union gt_value value;
+    } kinds[GT_ARG_KINDS] = {
+        [GT_ARG_M] = {sizeof(int32_t), {.i32 = (int32_t)p->m}},
+        [GT_ARG_N] = {sizeof(int32_t), {.i32 = (int32_t)p->n}},
+        [GT_ARG_K] = {sizeof(int32_t), {.i32 = (int32_t)p->k}},
+        [GT_ARG_ALPHA] = {scalar, {0}},
+        [GT_ARG_BETA] = {scalar, {0}},
+        [GT_ARG_A] = {pointer, {0}},
+        [GT_ARG_B] = {pointer, {0}},
+        [GT_ARG_C] = {pointer, {0}},
+        [GT_ARG_LDA] = {sizeof(int64_t), {.i64 = p->lda}},
+        [GT_ARG_LDB] = {sizeof(int64_t), {.i64 = p->ldb}},
+        [GT_ARG_LDC] = {sizeof(int64_t), {.i64 = p->ldc}},
+        [GT_ARG_WORKSPACE] = {pointer, {0}},
+        [GT_ARG_BATCH] = {sizeof(int32_t), {.i32 = (int32_t)p->batch}},
+        [GT_ARG_STRIDE_A] = {sizeof(int64_t), {.i64 = p->stride_a}},
+        [GT_ARG_STRIDE_B] = {sizeof(int64_t), {.i64 = p->stride_b}},
+        [GT_ARG_STRIDE_C] = {sizeof(int64_t), {.i64 = p->stride_c}},
+        [GT_ARG_STRIDE_W] = {sizeof(int64_t),
+                             {.i64 = e->fit.passes.workspace_step / (int64_t)scalar}},
+        [GT_ARG_ROWS] = {pointer, {0}},
+    };
+    for (int i = 0; i < GT_ARG_KINDS; i++) {
+        e->value[i] = kinds[i].value;
+        e->size[i] = kinds[i].size;
+    }
+    e->arg_count = gt_family_args(e->args, b);
+}
+
+static void prepare_units(struct gt_exec *e, const gemmtune_problem *p) {
+    const bool behind = gt_problem_has_pointers(p);
+    e->unit[GT_ARG_A] = behind ? sizeof(void *) : gt_type_size(p->type_a);
+    e->unit[GT_ARG_B] = behind ? sizeof(void *) : gt_type_size(p->type_b);
+    e->unit[GT_ARG_C] = behind ? sizeof(void *) : gt_type_size(p->type_c);
+    e->unit[GT_ARG_WORKSPACE] = 1;
+    e->unit[GT_ARG_ROWS] = sizeof(int32_t);
+}
+
+/* Bytes that the memory of A, B and C must have. */
+static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
+    const int64_t elements[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
+                                 gt_problem_elems_c(p)};
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    for (int i = 0; i < 3; i++)
+        e->bytes[i] = gt_problem_has_pointers(p)
+                          ? p->batch * (int64_t)sizeof(void *)
+                          : elements[i] * (int64_t)gt_type_size(type[i]);
+    if (p->packed_b && !gt_problem_has_pointers(p))
+        e->bytes[1] = gt_packed_bytes(p);
+}
+
+gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_fit *fit,
+                     struct gt_err *err) {
+    struct gt_exec *e = calloc(1, sizeof *e);
+    if (e == NULL) {
+        loaded_release(l);
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    }
+    e->loaded = l;
+    e->fit = *fit;
+    e->epilogue = gt_epilogue_of(&fit->problem);
+    prepare_args(e, &fit->binding);
+    prepare_units(e, &fit->problem);
+    prepare_bytes(e, &fit->problem);
+    *out = e;
+    return GEMMTUNE_OK;
+}
+
+/* Gives the compiler's messages to a caller that asked for them. */
+static void give_log(char **log, struct gt_loaded *l, gt_status status) {
+    if (log == NULL || (status != GEMMTUNE_EBUILD && status != GEMMTUNE_EDEVICE))
+        return;
+    *log = l->image.log;
+    l->image.log = NULL;
+}
+
+gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct gt_fit *fit,
+                        char **log, struct gt_err *err) {
+    *out = NULL;
+    if (log != NULL)
+        *log = NULL;
+    struct gt_loaded *l = loaded_create(gpu, fit);
+    if (l == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    gt_status status = gt_exec_check_maps(gpu, fit, err);
+    if (status == GEMMTUNE_OK && !gt_exec_is_empty(&fit->problem))
+        status = build(l, err);
+    if (status == GEMMTUNE_OK)
+        return gt_exec_of(out, l, fit, err);
+    give_log(log, l, status);
+    loaded_release(l);
+    return gt_fail_within(err, status, "family %s", fit->binding.family->name);
+}
+
+bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
+    struct gt_image image = {0};
+    char *source = NULL;
+    bool cached = gt_exec_is_empty(&fit->problem);
+    if (!cached &&
+        gt_source_of(&source, &fit->binding, device_of(gpu), NULL) == GEMMTUNE_OK) {
+        cached = gt_build_find(&image, gpu->driver, device_of(gpu), source);
+        gt_image_clear(&image);
+    }
+    free(source);
+    return cached;
+}
+
+gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
+                          struct gt_err *err) {
+    struct gt_build_stats stats;
+    struct gt_image image = {0};
+    char *source = NULL;
+    if (gt_exec_is_empty(&fit->problem))
+        return GEMMTUNE_OK;
+    gt_status status = gt_exec_check_maps(gpu, fit, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_source_of(&source, &fit->binding, device_of(gpu), err);
+    if (status == GEMMTUNE_OK) {
+        status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
+        gt_image_clear(&image);
+    }
+    if (status == GEMMTUNE_OK && !gt_exec_is_cached(gpu, fit))
+        status = gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
+    free(source);
+    return status;
+}
+
+gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
+                         const struct gt_family *family, const struct gt_point *point,
+                         const gemmtune_problem *p, char **log, struct gt_err *err) {
+    struct gt_fit fit;
+    *out = NULL;
+    if (log != NULL)
+        *log = NULL;
+    const gt_status status = gt_fit_point(&fit, family, &gpu->device, p, point, err);
+    return status == GEMMTUNE_OK ? gt_exec_build(out, gpu, &fit, log, err) : status;
+}
+
+void gt_exec_destroy(struct gt_exec *e) {
+    if (e == NULL)
+        return;
+    loaded_release(e->loaded);
+    free(e);
+}
+
+void gt_exec_describe(const struct gt_exec *e, struct gt_exec_info *info) {
+    *info = e->loaded->info;
+    info->fit = &e->fit;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shelf.c - see shelf.h. */
+#define _GNU_SOURCE /* dladdr */
+#include "runtime/lookup/shelf.h"
+
+#include "core/json.h"
+#include "core/log.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct gt_costs gt_costs_usual = {
+#define X(name, value, fitted, what) .name = value,
+    GT_COST_LIST(X)
+#undef X
+};
+
+/* ---- one folder ---------------------------------------------------------------------- */
+
+/* The devices that a folder serves. */
+struct served {
+    char name[128]; /* of the device that the folder is of */
+    char arch[24];
+    int64_t units_min;
+};
+
+static gt_status take_text(char *out, size_t size, struct gt_node object, const char *key,
+                           struct gt_err *err) {
+    struct gt_node n;
+    const char *text;
+    gt_status status = gt_json_need(&n, object, key, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_string(&text, n, err);
+    if (status == GEMMTUNE_OK && strlen(text) >= size)
+        status = gt_json_fail(n, err, "must have at most %zu bytes", size - 1);
+    if (status == GEMMTUNE_OK)
+        memcpy(out, text, strlen(text) + 1);
+    return status;
+}
+
+static gt_status need_int(int64_t *out, struct gt_node object, const char *key, int64_t low,
+                          int64_t high, struct gt_err *err) {
+    struct gt_node n;
+    gt_status status = gt_json_need(&n, object, key, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_int(out, n, low, high, err);
+    return status;
+}
+
+static gt_status read_served(void *to, struct gt_node root, struct gt_err *err) {
+    static const char *const keys[] = {"format", "name", "arch", "units_min", NULL};
+    struct served *const out = to;
+    int64_t format;
+    gt_status status = gt_json_only(root, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = need_int(&format, root, "format", 1, 1, err);
+    if (status == GEMMTUNE_OK)
+        status = take_text(out->name, sizeof out->name, root, "name", err);
+    if (status == GEMMTUNE_OK)
+        status = take_text(out->arch, sizeof out->arch, root, "arch", err);
+    if (status == GEMMTUNE_OK)
+        status = need_int(&out->units_min, root, "units_min", 1, INT_MAX, err);
+    return status;
+}
+
+/* All costs of the list, each once. */
+static gt_status read_costs(void *to, struct gt_node root, struct gt_err *err) {
+    static const char *const keys[] = {"format",
+#define X(name, value, fitted, what) #name,
+                                       GT_COST_LIST(X)
+#undef X
+                                           NULL};
+    struct gt_costs *const out = to;
+    struct gt_node n;
+    int64_t format;
+    gt_status status = gt_json_only(root, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = need_int(&format, root, "format", 1, 1, err);
+#define X(name, value, fitted, what)                                                       \
+    if (status == GEMMTUNE_OK &&                                                           \
+        (status = gt_json_need(&n, root, #name, err)) == GEMMTUNE_OK)                      \
+        status = gt_json_double(&out->name, n, err);
+    GT_COST_LIST(X)
+#undef X
+    return status;
+}
+
+static void join(char path[PATH_MAX], const char *folder, const char *file) {
+    (void)snprintf(path, PATH_MAX, "%s/%s", folder, file);
+}
+
+static gt_status read_json(void *out, const char *folder, const char *file,
+                           gt_status (*read)(void *, struct gt_node, struct gt_err *),
+                           struct gt_err *err) {
+    struct gt_json *doc = NULL;
+    char path[PATH_MAX];
+    join(path, folder, file);
+    gt_status status = gt_json_load(&doc, path, err);
+    if (status == GEMMTUNE_OK)
+        status = read(out, gt_json_root(doc), err);
+    gt_json_destroy(doc);
+    return status;
+}
+
+static bool has_file(const char *folder, const char *file) {
+    char path[PATH_MAX];
+    join(path, folder, file);
+    return access(path, F_OK) == 0;
+}
+
+gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *err) {
+    char trees[PATH_MAX];
+    gt_status status = GEMMTUNE_OK;
+    *out = (struct gt_shelf){.costs = gt_costs_usual};
+    join(trees, path, "trees.bin");
+    if (has_file(path, "costs.json"))
+        status = read_json(&out->costs, path, "costs.json", read_costs, err);
+    if (status == GEMMTUNE_OK && has_file(path, "trees.bin"))
+        status = gt_trees_read(&out->trees, trees, err);
+    if (status != GEMMTUNE_OK)
+        *out = (struct gt_shelf){.costs = gt_costs_usual};
+    return status;
+}
+
+void gt_shelf_clear(struct gt_shelf *s) {
+    gt_trees_clear(&s->trees);
+}
+
+bool gt_shelf_serves(bool *named, const char *path, const struct gt_device *d) {
+    struct served s;
+    struct gt_err err;
+    *named = false;
+    if (!has_file(path, "shelf.json"))
+        return false;
+    if (read_json(&s, path, "shelf.json", read_served, &err) != GEMMTUNE_OK) {
+        gt_log(GEMMTUNE_LOG_WARN, "this folder of a device is left out: %s", err.line);
+        return false;
+    }
+    *named = strcmp(s.name, d->name) == 0;
+    return strcmp(s.arch, d->arch) == 0 && d->units >= s.units_min;
+}
+
+/* ---- all folders --------------------------------------------------------------------- */
+
+/* Writes the folder of the file that this code is linked into; "" when it is not known. */
+static void own_folder(char out[PATH_MAX]) {
+    Dl_info info;
+    char path[PATH_MAX];
+    out[0] = '\0';
+    if (dladdr(&gt_costs_usual, &info) == 0 || info.dli_fname == NULL ||
+        realpath(info.dli_fname, path) == NULL)
+        return;
+    *strrchr(path, '/') = '\0';
+    memcpy(out, path, strlen(path) + 1);
+}
+
+/* Folders of folders: the first one that exists counts. "%s" is own_folder. */
+static const char *const places[] = {
+    "%s/../share/gemmtune/devices",
+    "%s/../../share/gemmtune/devices", /* lib/<architecture>/ */
+    "%s/devices",
+    "%s/../devices",
+    "/usr/local/share/gemmtune/devices",
+    "/usr/share/gemmtune/devices",
+};
+
+static void find_folders(char out[PATH_MAX]) {
+    const char *const told = getenv("GEMMTUNE_DEVICES");
+    char own[PATH_MAX];
+    if (told != NULL && told[0] != '\0') {
+        (void)snprintf(out, PATH_MAX, "%s", told);
+        return;
+    }
+    own_folder(own);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (places[i][0] == '%')
+            (void)snprintf(out, PATH_MAX, "%s%s", own, places[i] + 2);
+        else
+            (void)snprintf(out, PATH_MAX, "%s", places[i]);
+        if (access(out, R_OK) == 0)
+            return;
+    }
+    out[0] = '\0';
+}
+
+/* Writes the path of the folder that serves the device: the folder of a device of its name,
+ * else the first one by name. "": none does. */
+static void find_folder(char out[PATH_MAX], const char *folders,
+                        const struct gt_device *d) {
+    struct dirent **entry = NULL;
+    const int count = scandir(folders, &entry, NULL, alphasort);
+    bool found = false, found_named = false;
+    out[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        bool named;
+        join(path, folders, entry[i]->d_name);
+        if (entry[i]->d_name[0] != '.' && !found_named &&
+            gt_shelf_serves(&named, path, d) && (named || !found)) {
+            memcpy(out, path, sizeof path);
+            found = true;
+            found_named = named;
+        }
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+/* ---- what was read ------------------------------------------------------------------- */
+
+/* A device that was asked about, and its shelf. Never removed. */
+struct known {
+    char name[128], arch[24];
+    int units;
+    struct gt_shelf shelf;
+    struct known *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct known *first;   /* guarded by `lock` */
+static struct gt_shelf usual; /* for want of memory; guarded by `lock` */
+
+static bool is_of(const struct known *k, const struct gt_device *d) {
+    return k->units == d->units && strcmp(k->arch, d->arch) == 0 &&
+           strcmp(k->name, d->name) == 0;
+}
+
+static void read_known(struct known *k, const struct gt_device *d) {
+    char folders[PATH_MAX], folder[PATH_MAX];
+    struct gt_err err;
+    find_folders(folders);
+    find_folder(folder, folders, d);
+    if (folder[0] == '\0')
+        k->shelf.costs = gt_costs_usual;
+    else if (gt_shelf_read(&k->shelf, folder, &err) != GEMMTUNE_OK)
+        gt_log(GEMMTUNE_LOG_WARN, "what is known of %s is left out: %s", d->name, err.line);
+}
+
+static const struct known *add_known(const struct gt_device *d) {
+    struct known *const k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return NULL;
+    memcpy(k->name, d->name, sizeof k->name);
+    memcpy(k->arch, d->arch, sizeof k->arch);
+    k->units = d->units;
+    read_known(k, d);
+    k->next = first;
+    first = k;
+    return k;
+}
+
+const struct gt_shelf *gt_shelf_of(const struct gt_device *d) {
+    (void)pthread_mutex_lock(&lock);
+    const struct known *k = first;
+    while (k != NULL && !is_of(k, d))
+        k = k->next;
+    if (k == NULL)
+        k = add_known(d);
+    usual.costs = gt_costs_usual;
+    (void)pthread_mutex_unlock(&lock);
+    return k != NULL ? &k->shelf : &usual;
+}

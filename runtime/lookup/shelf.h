@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shelf.h - what is known of devices before anything is measured on them: a folder for each
+ * device, with
+ *
+ *     shelf.json   which devices the folder serves
+ *     costs.json   costs of the performance model (costs.h)
+ *     trees.bin    what trials have taught about the model's errors (learned.h)
+ *     device.json  a description of the device (tuner/study/predict_device.c)
+ *     tuned.json   winners, for `gemmtune import`
+ *
+ * The library reads the first three. Only shelf.json must be there. A device that no folder
+ * serves gets the costs of costs.h and no trees: that costs time, never a right result.
+ *
+ * The folders stand in $GEMMTUNE_DEVICES. Without that variable they stand in
+ * share/gemmtune/devices beside the folder of the library (or of the program that it is
+ * linked into), in devices/ there or one folder up, or in /usr/local/share or /usr/share.
+ */
+#ifndef GT_RUNTIME_LOOKUP_SHELF_H
+#define GT_RUNTIME_LOOKUP_SHELF_H
+
+#include "runtime/lookup/costs.h"
+#include "runtime/lookup/learned.h"
+
+struct gt_shelf {
+    struct gt_costs costs;
+    struct gt_trees trees; /* empty: nothing was learned */
+};
+
+/* What is known of the device, never NULL. The first call for a device reads files, and
+ * keeps what it read until the process ends. A folder that cannot be read counts as
+ * missing, and the log says why. Any thread may call it. */
+const struct gt_shelf *gt_shelf_of(const struct gt_device *d);
+
+/* Reads the folder `path`, which need not serve any device here. */
+gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *err);
+void gt_shelf_clear(struct gt_shelf *s);
+
+/* Whether the folder `path` serves the device; if it cannot be read, no. *named says
+ * whether the folder is that of a device of this name. */
+bool gt_shelf_serves(bool *named, const char *path, const struct gt_device *d);
+
+#endif

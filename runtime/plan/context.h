@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * context.h - the inside of gemmtune_ctx, and the steps that several public calls share.
+ */
+#ifndef GT_RUNTIME_PLAN_CONTEXT_H
+#define GT_RUNTIME_PLAN_CONTEXT_H
+
+#include "runtime/exec/exec.h"
+#include "runtime/lookup/match.h"
+#include "runtime/plan/plan_prepare.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct gt_plan_table; /* gemm.c */
+
+/* The plans of the one-call functions. Readers take no lock; see gemm.c. */
+struct gt_plan_cache {
+    pthread_mutex_t lock; /* held by the thread that adds a plan */
+    _Atomic(struct gt_plan_table *) table;
+};
+
+/* The kernels of gemmtune_pack, by log2 of an element's bytes; see pack.c. */
+enum { GT_PACK_KERNELS = 4 };
+struct gt_packer {
+    pthread_mutex_t lock; /* held by the thread that loads the kernels */
+    atomic_bool loaded;   /* from then on the kernels are read without the lock */
+    struct gt_kernel *kernel[GT_PACK_KERNELS];
+};
+
+/* Only the cache, the packer and the preparer change after gemmtune_open. */
+struct gemmtune_ctx {
+    struct gt_gpu *gpu;
+    struct gt_families *families;
+    struct gt_known *known;
+    struct gt_index *index;
+    struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
+    char device_key[GT_DEVICE_KEY_MAX];
+    struct gt_plan_cache cache;
+    struct gt_packer packer;
+    struct gt_preparer preparer;
+};
+
+static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
+    return &ctx->gpu->device;
+}
+
+gt_status gt_packer_init(struct gt_packer *packer, struct gt_err *err);
+void gt_packer_clear(struct gt_packer *packer); /* with its kernels */
+
+gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
+void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */
+
+/* The question that a plan of a canonical problem begins with. It points to the problem. */
+struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
+                             gemmtune_match worst, size_t workspace_max);
+/* Checks the arguments of a call that makes a plan, and gives the canonical problem. */
+gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
+                          const gemmtune_ctx *ctx, const gemmtune_problem *p,
+                          gemmtune_match worst, struct gt_err *err);
+
+/* gemmtune_plan_create, or with `only_cached` gemmtune_plan_create_cached, for a canonical
+ * problem. */
+gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
+                       const gemmtune_problem *canonical, gemmtune_match worst,
+                       size_t workspace_max, bool only_cached, struct gt_err *err);
+
+/* The context's own plan of a canonical problem, made at first use. It lives as long as the
+ * context. */
+gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
+                         const gemmtune_problem *canonical, size_t workspace_max,
+                         struct gt_err *err);
+
+/* Copies the caller's struct, which may be older or newer than the library's, to *out.
+ * Errors of gt_growth_read, and EINVAL for a wait list that contradicts its length. */
+gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
+
+/* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */
+gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
+                      struct gt_err *err);
+
+#endif

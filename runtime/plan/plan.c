@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c - a problem's kernel, chosen, built and ready. A kernel with vector loads needs
+ * aligned memory, and memory is known only when the plan runs. So such a plan holds a
+ * second, narrow kernel for unaligned memory. Where pointers are buffers, only offsets are
+ * unaligned, and few programs have any: the first of them has the narrow kernel built.
+ */
+#include "runtime/plan/context.h"
+
+#include "core/growth.h"
+#include "core/log.h"
+#include "runtime/drivers/memory.h"
+#include "runtime/plan/misses.h"
+#include "runtime/plan/plan_choose.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A narrow kernel that is built when a call needs it. */
+struct late {
+    pthread_mutex_t lock; /* held by the thread that builds it */
+    _Atomic(struct gt_exec *) narrow;
+    gemmtune_ctx *ctx;
+    gemmtune_problem problem;
+    gemmtune_match worst;
+    struct gt_choice wide;
+};
+
+struct gemmtune_plan {
+    bool swapped; /* the caller's problem is column-major */
+    const struct gt_driver *driver;
+    struct gt_exec *wide;
+    struct gt_exec
+        *narrow;       /* NULL when the wide kernel accepts all memory, or with `late` */
+    struct late *late; /* or NULL */
+    uint64_t mask[3];  /* low bits of A, B and C that must be 0 for the wide kernel */
+    size_t element_bytes[3];
+    gemmtune_match match;
+    size_t workspace_bytes;
+    double tuned_median_ns, expected_loss;
+    char family[GT_NAME_MAX];
+    char params[GT_POINT_TEXT_MAX];
+    char from[GT_PROBLEM_NAME_MAX];
+    char why[sizeof(((struct gt_choice *)0)->why)];
+};
+
+/* ---- building ---------------------------------------------------------------------- */
+
+/* A gt_try_fn: *user becomes the built kernel. */
+static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
+                       struct gt_err *err) {
+    struct gt_exec **out = user;
+    return gt_exec_build(out, gpu, fit, NULL, err);
+}
+
+/* ---- the plan -------------------------------------------------------------------- */
+
+static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice) {
+    plan->match = choice->match;
+    memcpy(plan->family, choice->family->name, sizeof plan->family);
+    (void)gt_point_text(&choice->point, plan->params);
+    memcpy(plan->why, choice->why, sizeof plan->why);
+    plan->expected_loss = choice->expected_loss;
+    if (choice->known == NULL)
+        return;
+    memcpy(plan->from, choice->known->problem_name, sizeof plan->from);
+    plan->tuned_median_ns = choice->known->median_ns;
+}
+
+static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info) {
+    const size_t bytes = (size_t)info->fit->passes.workspace_bytes;
+    if (bytes > plan->workspace_bytes)
+        plan->workspace_bytes = bytes;
+}
+
+/* Adds the second kernel. Without one the plan still runs with aligned pointers and refuses
+ * others, so a failure only gets a log line. */
+static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu,
+                            const struct gt_query *query, const struct gt_choice *wide,
+                            bool only_cached, struct gt_err *err) {
+    struct gt_choice choice;
+    struct gt_exec_info info;
+    struct gt_err why = {""};
+    const gt_status status = gt_plan_choose_narrow(&choice, gpu, *query, wide, only_cached,
+                                                   build, &plan->narrow, &why);
+    if (status == GEMMTUNE_ENOMEM)
+        return gt_fail(err, status, "%s", why.line);
+    if (status != GEMMTUNE_OK) {
+        gt_log(GEMMTUNE_LOG_INFO, "no kernel for unaligned pointers: %s", why.line);
+        return GEMMTUNE_OK;
+    }
+    gt_exec_describe(plan->narrow, &info);
+    note_workspace(plan, &info);
+    return GEMMTUNE_OK;
+}
+
+static void late_destroy(struct late *late) {
+    if (late == NULL)
+        return;
+    gt_exec_destroy(atomic_load(&late->narrow));
+    (void)pthread_mutex_destroy(&late->lock);
+    free(late);
+}
+
+static gt_status add_late(gemmtune_plan *plan, gemmtune_ctx *ctx,
+                          const struct gt_query *query, const struct gt_choice *wide,
+                          struct gt_err *err) {
+    struct late *late = calloc(1, sizeof *late);
+    if (late == NULL || pthread_mutex_init(&late->lock, NULL) != 0) {
+        free(late);
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    }
+    atomic_init(&late->narrow, NULL);
+    late->ctx = ctx;
+    late->problem = *query->problem;
+    late->worst = query->worst;
+    late->wide = *wide;
+    plan->late = late;
+    return GEMMTUNE_OK;
+}
+
+/* Builds the narrow kernel, unless another thread has. It gets no more workspace than the
+ * plan has said. */
+static gt_status build_late(struct gt_exec **out, struct late *late, size_t workspace_max,
+                            struct gt_err *err) {
+    const struct gt_query query =
+        gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
+    struct gt_choice choice;
+    gt_status status = GEMMTUNE_OK;
+    (void)pthread_mutex_lock(&late->lock);
+    *out = atomic_load(&late->narrow);
+    if (*out == NULL)
+        status = gt_plan_choose_narrow(&choice, late->ctx->gpu, query, &late->wide, false,
+                                       build, out, err);
+    if (status == GEMMTUNE_OK)
+        atomic_store(&late->narrow, *out);
+    (void)pthread_mutex_unlock(&late->lock);
+    return status == GEMMTUNE_OK ? status
+                                 : gt_fail_within(err, status, "for unaligned offsets");
+}
+
+static void note_memory(gemmtune_plan *plan, const struct gt_fit *fit) {
+    const gemmtune_problem *p = &fit->problem;
+    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
+    for (int i = 0; i < 3 && !gt_problem_has_pointers(p); i++) {
+        plan->mask[i] = (uint64_t)fit->align[i] - 1;
+        plan->element_bytes[i] = gt_type_size(type[i]);
+    }
+}
+
+static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_query *query,
+                      bool only_cached, struct gt_err *err) {
+    struct gt_gpu *const gpu = ctx->gpu;
+    struct gt_choice choice;
+    struct gt_exec_info info;
+    const gt_status status =
+        gt_plan_choose(&choice, gpu, *query, only_cached, build, &plan->wide, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    describe_choice(plan, &choice);
+    gt_exec_describe(plan->wide, &info);
+    note_workspace(plan, &info);
+    plan->driver = gpu->driver;
+    note_memory(plan, info.fit);
+    if (!gt_wants_narrow(info.fit, query->problem))
+        return GEMMTUNE_OK;
+    return gpu->driver->pointers_are_addresses
+               ? add_narrow(plan, gpu, query, &choice, only_cached, err)
+               : add_late(plan, ctx, query, &choice, err);
+}
+
+struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
+                             gemmtune_match worst, size_t workspace_max) {
+    return (struct gt_query){.snapshot = &ctx->snapshot,
+                             .device = gt_ctx_device(ctx),
+                             .device_key = ctx->device_key,
+                             .problem = canonical,
+                             .worst = worst,
+                             .workspace_max = workspace_max,
+                             .pointer_align = GT_VECTOR_BYTES};
+}
+
+gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
+                       const gemmtune_problem *canonical, gemmtune_match worst,
+                       size_t workspace_max, bool only_cached, struct gt_err *err) {
+    const struct gt_query query = gt_ctx_query(ctx, canonical, worst, workspace_max);
+    *out = NULL;
+    gemmtune_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const gt_status status = fill(plan, ctx, &query, only_cached, err);
+    if (status == GEMMTUNE_OK && !only_cached && plan->expected_loss > 0)
+        gt_misses_note(canonical, ctx->device_key, plan->expected_loss);
+    if (status == GEMMTUNE_OK) {
+        *out = plan;
+        plan = NULL;
+    }
+    gemmtune_plan_destroy(plan);
+    return status;
+}
+
+/* ---- running --------------------------------------------------------------------- */
+
+/* Whether the wide kernel accepts the memory of A, B and C. */
+static bool is_aligned(const gemmtune_plan *plan, const struct gt_call *call) {
+    const void *const pointer[3] = {call->a, call->b, call->c};
+    const int64_t offset[3] = {call->offset.a, call->offset.b, call->offset.c};
+    uint64_t low = 0;
+    for (int i = 0; i < 3; i++)
+        low |=
+            plan->mask[i] &
+            gt_memory_place(plan->driver, gt_memory_at(plan->driver, pointer[i], offset[i],
+                                                       plan->element_bytes[i]));
+    return low == 0;
+}
+
+static gt_status find_kernel(const struct gt_exec **out, const gemmtune_plan *plan,
+                             const struct gt_call *call, struct gt_err *err) {
+    struct gt_exec *late = NULL;
+    *out = plan->wide;
+    if ((plan->narrow == NULL && plan->late == NULL) || is_aligned(plan, call))
+        return GEMMTUNE_OK;
+    *out = plan->narrow;
+    if (plan->late == NULL)
+        return GEMMTUNE_OK;
+    late = atomic_load(&plan->late->narrow);
+    const gt_status status =
+        late != NULL ? GEMMTUNE_OK
+                     : build_late(&late, plan->late, plan->workspace_bytes, err);
+    *out = late;
+    return status;
+}
+
+/* No file, lock or allocation from here down to the driver's launch, but for a late narrow
+ * kernel. */
+gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
+                      struct gt_err *err) {
+    struct gt_call own = *call;
+    own.swapped = swapped;
+    if (swapped) {
+        own.a = call->b;
+        own.b = call->a;
+        own.offset.a = call->offset.b;
+        own.offset.b = call->offset.a;
+    }
+    const struct gt_exec *e = NULL;
+    const gt_status status = find_kernel(&e, plan, &own, err);
+    return status == GEMMTUNE_OK ? gt_exec_run(e, &own, err) : status;
+}
+
+/* ---- public ---------------------------------------------------------------------- */
+
+gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
+                          const gemmtune_ctx *ctx, const gemmtune_problem *p,
+                          gemmtune_match worst, struct gt_err *err) {
+    if (ctx == NULL || p == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+    if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
+        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
+                       (unsigned)worst);
+    return gt_problem_canonical(canonical, swapped, p, err);
+}
+
+static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_problem *p,
+                        gemmtune_match worst, size_t workspace_max, bool only_cached,
+                        struct gt_err *err) {
+    gemmtune_problem canonical;
+    bool swapped;
+    if (out == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+    *out = NULL;
+    gt_status status = gt_plan_problem(&canonical, &swapped, ctx, p, worst, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_plan_make(out, ctx, &canonical, worst, workspace_max, only_cached, err);
+    if (status == GEMMTUNE_OK)
+        (*out)->swapped = swapped;
+    return status;
+}
+
+gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
+                                     const gemmtune_problem *p, gemmtune_match worst,
+                                     size_t workspace_max) {
+    return create(out, ctx, p, worst, workspace_max, false, gt_public_entry());
+}
+
+gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out, gemmtune_ctx *ctx,
+                                            const gemmtune_problem *p, gemmtune_match worst,
+                                            size_t workspace_max) {
+    return create(out, ctx, p, worst, workspace_max, true, gt_public_entry());
+}
+
+void gemmtune_plan_destroy(gemmtune_plan *plan) {
+    if (plan == NULL)
+        return;
+    late_destroy(plan->late);
+    gt_exec_destroy(plan->narrow);
+    gt_exec_destroy(plan->wide);
+    free(plan);
+}
+
+/* A struct of the first release of this ABI ends here. */
+static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
+                                             sizeof(gemmtune_plan_info), "plan info",
+                                             "gemmtune_plan_describe"};
+static const struct gt_growth args_growth = {sizeof(gemmtune_args),
+                                             offsetof(gemmtune_args, wait_list), "args",
+                                             "gemmtune_args_init"};
+
+gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
+                                             gemmtune_plan_info *info, size_t size) {
+    struct gt_err *err = gt_public_entry();
+    if (plan == NULL || info == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "info");
+    const gemmtune_plan_info own = {
+        .match = plan->match,
+        .family = plan->family,
+        .params = plan->params,
+        .tuned_median_ns = plan->tuned_median_ns,
+        .workspace_bytes = plan->workspace_bytes,
+        .workspace_align = GT_WORKSPACE_ALIGN,
+        .from = plan->from,
+        .why = plan->why,
+        .expected_loss = plan->expected_loss,
+    };
+    return gt_growth_write(info, size, &own, &info_growth, err);
+}
+
+gemmtune_status gemmtune_args_init_sized(gemmtune_args *args, size_t size) {
+    return gt_growth_init(args, size, &args_growth, gt_public_entry());
+}
+
+static gt_status check_offsets(const gemmtune_args *args, struct gt_err *err) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } offsets[] = {
+        {"a_offset", args->a_offset},       {"b_offset", args->b_offset},
+        {"c_offset", args->c_offset},       {"d2_offset", args->d2_offset},
+        {"rows_offset", args->rows_offset}, {"workspace_offset", args->workspace_offset},
+    };
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
+        if (offsets[i].value < 0)
+            return gt_fail(err, GEMMTUNE_EINVAL, "%s is %lld, must be 0 or more",
+                           offsets[i].name, (long long)offsets[i].value);
+    return GEMMTUNE_OK;
+}
+
+static gt_status check_wait_list(const gemmtune_args *args, struct gt_err *err) {
+    void *const *event = args->wait_list;
+    if ((args->wait_count > 0) != (event != NULL))
+        return gt_fail(err, GEMMTUNE_EINVAL, "wait_count is %u, but wait_list is %s",
+                       (unsigned)args->wait_count, event != NULL ? "given" : "NULL");
+    for (uint32_t i = 0; i < args->wait_count; i++)
+        if (event[i] == NULL)
+            return gt_fail(err, GEMMTUNE_EINVAL, "event %u of wait_list is NULL",
+                           (unsigned)i);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err) {
+    const gt_status status = gt_growth_read(out, args, &args_growth, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (out->event != NULL)
+        memset(out->event, 0, sizeof(void *));
+    const gt_status offsets = check_offsets(out, err);
+    return offsets == GEMMTUNE_OK ? check_wait_list(out, err) : offsets;
+}
+
+gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
+                                void *stream) {
+    struct gt_err *err = gt_public_entry();
+    gemmtune_args own;
+    if (plan == NULL || args == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
+    gt_status status = gt_args_read(&own, args, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    const struct gt_call call = {.alpha = own.alpha,
+                                 .a = gt_device_pointer(own.a),
+                                 .b = gt_device_pointer(own.b),
+                                 .beta = own.beta,
+                                 .c = own.c,
+                                 .workspace = own.workspace,
+                                 .stream = stream,
+                                 .operands = own.operands,
+                                 .operand = own.operand,
+                                 .operand_ld = own.operand_ld,
+                                 .d2 = own.d2,
+                                 .rows = gt_device_pointer(own.rows),
+                                 .d2_ld = own.d2_ld,
+                                 .offset = {.a = own.a_offset,
+                                            .b = own.b_offset,
+                                            .c = own.c_offset,
+                                            .d2 = own.d2_offset,
+                                            .rows = own.rows_offset,
+                                            .workspace = own.workspace_offset,
+                                            .operand = own.operand_offset},
+                                 .order = {own.wait_count, own.wait_list, own.event}};
+    return gt_plan_run(plan, plan->swapped, &call, err);
+}
+
+gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
+                                 const void *a, const void *b, const void *beta, void *c,
+                                 void *workspace, void *stream) {
+    struct gt_err *err = gt_public_entry();
+    const struct gt_call call = {.alpha = alpha,
+                                 .a = gt_device_pointer(a),
+                                 .b = gt_device_pointer(b),
+                                 .beta = beta,
+                                 .c = c,
+                                 .workspace = workspace,
+                                 .stream = stream};
+    if (plan == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
+    return gt_plan_run(plan, plan->swapped, &call, err);
+}

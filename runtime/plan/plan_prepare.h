@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_prepare.h - kernels that are built into the image cache by a thread of the context,
+ * so that nobody waits for them: gemmtune_plan_prepare.
+ */
+#ifndef GT_RUNTIME_PLAN_PLAN_PREPARE_H
+#define GT_RUNTIME_PLAN_PLAN_PREPARE_H
+
+#include "core/status.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct gt_plan_order; /* one problem to prepare */
+
+/* The lock guards everything else. */
+struct gt_preparer {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* an order came, or the thread is to end */
+    pthread_t thread;
+    bool started;
+    atomic_bool ends; /* written under the lock, read without it between two compiles */
+    struct gt_plan_order *orders; /* the oldest first */
+    int ended;                    /* the number of orders that no longer wait */
+};
+
+gt_status gt_preparer_init(struct gt_preparer *p, struct gt_err *err);
+/* Ends the thread, after the compile that it is in, and frees all orders. */
+void gt_preparer_end(struct gt_preparer *p);
+
+#endif
