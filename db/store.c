@@ -33,6 +33,11 @@ gt_status gt_txn_begin(struct gt_db *db, struct gt_err *err) {
         if (status == GEMMTUNE_OK)
             status = gt_sql_script(db, "BEGIN IMMEDIATE", err);
     }
+    if (status == GEMMTUNE_OK && db->run_id == 0 && gt_db_has_moved(db)) {
+        (void)gt_sql_script(db, "ROLLBACK", NULL);
+        status = gt_fail(err, GEMMTUNE_EIO,
+                         "%s: other processes replace it again and again", db->path);
+    }
     return status;
 }
 

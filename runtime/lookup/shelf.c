@@ -148,13 +148,15 @@ bool gt_shelf_serves(bool *named, const char *path, const struct gt_device *d) {
 
 /* ---- all folders --------------------------------------------------------------------- */
 
-/* Writes the folder of the file that this code is linked into; "" when it is not known. */
+/* Writes the folder of the file that this code is linked into; "" when it is not known. The
+ * loader knows a program by the word that started it, which says nothing without a "/". */
 static void own_folder(char out[PATH_MAX]) {
     Dl_info info;
     char path[PATH_MAX];
+    const bool known = dladdr(&gt_costs_usual, &info) != 0 && info.dli_fname != NULL &&
+                       strchr(info.dli_fname, '/') != NULL;
     out[0] = '\0';
-    if (dladdr(&gt_costs_usual, &info) == 0 || info.dli_fname == NULL ||
-        realpath(info.dli_fname, path) == NULL)
+    if (realpath(known ? info.dli_fname : "/proc/self/exe", path) == NULL)
         return;
     *strrchr(path, '/') = '\0';
     memcpy(out, path, strlen(path) + 1);
@@ -179,7 +181,10 @@ static void find_folders(char out[PATH_MAX]) {
     }
     own_folder(own);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (places[i][0] == '%')
+        const bool is_own = places[i][0] == '%';
+        if (is_own && own[0] == '\0')
+            continue;
+        if (is_own)
             (void)snprintf(out, PATH_MAX, "%s%s", own, places[i] + 2);
         else
             (void)snprintf(out, PATH_MAX, "%s", places[i]);

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,8 @@ static int read_subtree(struct gt_learned_node *n, int room, int inputs, struct 
     if (room < 1 || b->left < NODE_BYTES)
         return 0;
     get_node(n, b->at);
+    if (!isfinite(n->value))
+        return 0;
     b->at += NODE_BYTES;
     b->left -= NODE_BYTES;
     if (n->asks < 0)

@@ -365,6 +365,9 @@ gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_
         return status;
     if (out->event != NULL)
         memset(out->event, 0, sizeof(void *));
+    if (out->reserved != 0)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
+                       (int)out->reserved);
     const gt_status offsets = check_offsets(out, err);
     return offsets == GEMMTUNE_OK ? check_wait_list(out, err) : offsets;
 }

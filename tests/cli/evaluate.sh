@@ -8,7 +8,7 @@ export CUDA_VISIBLE_DEVICES=           # no CUDA device
 printf '{"format": 1, "devices": [], "records": []}\n' >"$work/none.json"
 try import "$work/none.json" --db "$work/empty.db"
 try import "$GT_SRC/devices/h200/tuned.json" --db "$work/h200.db"
-sed '/^    {"device": /d' "$GT_SRC/devices/h200/tuned.json" >"$work/none_here.json"
+sed '/^      {"family": /d' "$GT_SRC/devices/h200/tuned.json" >"$work/none_here.json"
 echo junk >"$work/junk.db"
 
 expect "an unknown rule" 2 "no rule 'lokup'; did you mean 'lookup'" evaluate --rule lokup

@@ -21,6 +21,18 @@ try import "$share/gemmtune/devices/h200/tuned.json" --db "$work/tuned.db"
 verdict "the installed program imports the installed records" "$code"
 expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64x64 \
     --device-file "$share/gemmtune/devices/h200/device.json" --json
+# What is known of a device is found beside the program, however the program is started.
+unset GEMMTUNE_DEVICES
+best() {
+    "$@" predict f32-nn-512x512x512 --device-file h200 --csv 2>/dev/null | tail -n 1
+}
+known=$(GEMMTUNE_DEVICES="$GT_SRC/devices" best "$GEMMTUNE")
+[ -n "$known" ] && [ "$known" != "$(GEMMTUNE_DEVICES="$work" best "$GEMMTUNE")" ]
+verdict "what is known of a device changes a forecast" $?
+[ "$(best "$GEMMTUNE")" = "$known" ]
+verdict "the installed program finds it" $?
+[ "$(PATH=$root/opt/gt/bin:$PATH best gemmtune)" = "$known" ]
+verdict "and through PATH" $?
 for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md \
     share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
     share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \

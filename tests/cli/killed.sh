@@ -11,14 +11,14 @@ tuned=${GT_SRC:-.}/devices/h200/tuned.json
 
 # The tuned results, and many more: each problem's winner under other names.
 many() {
-    awk '/^    {"device"/ { records++ } records == 1 { record = $0; exit } { print }' "$tuned"
-    awk '/^    {"device"/ { print; exit }' "$tuned" | awk '{ sub(/,$/, "")
+    awk '/^      {"family"/ { records++ } records == 1 { record = $0; exit } { print }' "$tuned"
+    awk '/^      {"family"/ { print; exit }' "$tuned" | awk '{ sub(/,$/, "")
         for (i = 10000; i < 11500; i++) {
             line = $0
             sub(/"problem": "[^"]*"/, "\"problem\": \"f32-nn-" i "x16x16\"", line)
             print line (i < 11499 ? "," : "")
         } }'
-    printf '  ]\n}\n'
+    printf '    ]\n  }\n}\n'
 }
 many >"$work/many.json"
 

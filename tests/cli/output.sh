@@ -72,7 +72,7 @@ expect "the pointers of a batch" 0 \
     '"naive_bytes": 166640, "perfect_bytes": 18160, "footprint_bytes": 18160,' \
     explain bf16-nt-8x16x32,batch=10,pointers --peak-gflops 8873 --bandwidth-gbs 320 --json
 
-expect "published figures without a database" 0 '^f32-nn-4096x4096x4096 *tile .* 147 ms ' \
+expect "published figures without a database" 0 '^f32-nn-4096x4096x4096 *published *tile .* 147 ms ' \
     compare 1050 1080
 expect "published: each kernel's best rate" 0 '^best published rate, f32, tile: A 90.5, B 935 GFLOP/s' \
     compare 1050 1080

@@ -47,4 +47,7 @@ on=$brief # with many launches in a sample, so that the workspace is what a laun
 try_cheat "keeps in the workspace which C it has made" 4 "${wrong}24x20x36,lda=$wide under the clock"
 try_cheat "leaves out alpha -1, which a lap of two has" 11 "${wrong}24x20x36,lda=$wide under the clock"
 try_cheat "negates what it finds in C" 12 "${wrong}24x20x36,lda=$wide under the clock"
+on=$brief,beta
+try_cheat "without a cheat it is correct with beta" 0 "outcome    correct"
+try_cheat "leaves out alpha -1 with beta" 11 "${wrong}24x20x36,lda=$wide,beta"
 exit "$bad"

@@ -105,8 +105,9 @@ static int used_sets(const struct gt_stopwatch *w) {
 static gt_status run_slice(struct gt_stopwatch *w, int at, int first, double *ns,
                            struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(w->lab->rig)->ops;
-    const bool is_minus = w->witness != NULL && laps_of(w) > 1 &&
-                          (w->sign != NULL ? *w->sign : gt_witness_chance() % 2 == 0);
+    const bool is_minus =
+        w->witness != NULL &&
+        (w->sign != NULL ? *w->sign : laps_of(w) > 1 && gt_witness_chance() % 2 == 0);
     struct slice *slice = &w->slice[at][is_minus];
     struct gt_sets *ring = &w->lab->sets;
     gt_status status = GEMMTUNE_OK;
@@ -235,24 +236,26 @@ gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
                                  w->plain_beta, err);
 }
 
-/* Takes a sample that ends with this sign, and looks at it. */
+/* Takes a sample that ends with this sign, of `few` launches unless that is 0, and looks at
+ * it. */
 static gt_status prove_sign(bool *right, char *why, struct gt_stopwatch *w, bool is_minus,
-                            struct gt_err *err) {
+                            int few, struct gt_err *err) {
     double ns = 0;
     w->sign = &is_minus;
-    const gt_status status =
-        adds_up(w) ? run_few(w, used_sets(w), &ns, err) : run_next(w, &ns, err);
+    const gt_status status = few > 0 ? run_few(w, few, &ns, err) : run_next(w, &ns, err);
     w->sign = NULL;
     return status == GEMMTUNE_OK ? gt_stopwatch_look(right, why, w, err) : status;
 }
 
+/* Where C is added to in each lap, one lap is a sample: more could not be told. */
 gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,
                              struct gt_err *err) {
     const bool first = gt_witness_chance() % 2 == 0, sign[] = {first, !first, !first};
-    const int count = laps_of(w) > 1 && !adds_up(w) ? 3 : 1;
+    const bool has_laps = laps_of(w) > 1;
+    const int few = adds_up(w) ? used_sets(w) : 0;
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; status == GEMMTUNE_OK && *right && i < count; i++)
-        status = prove_sign(right, why, w, sign[i], err);
+    for (int i = 0; status == GEMMTUNE_OK && *right && i < (has_laps ? 3 : 1); i++)
+        status = prove_sign(right, why, w, has_laps && sign[i], few, err);
     return status;
 }
 

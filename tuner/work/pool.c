@@ -18,6 +18,7 @@
 
 enum {
     WORKERS_MAX = 33,      /* one runs kernels, 32 compile */
+    ROUNDS_MAX = 20,       /* of a stage's time, for a worker that is kept from its work */
     PREPARE_SECONDS = 300, /* opening a device, references of large problems */
     COMPILE_SECONDS = 60,  /* for one candidate */
 };
@@ -234,11 +235,12 @@ static void enter_stage(struct gt_pool *p, struct worker *w, enum gt_stage stage
 
 /* At the deadline: whether other programs have kept the worker from its work. It has worked
  * since it was last looked at, but in all less than the stage may take. Then it gets as
- * long again. */
+ * long again, up to ROUNDS_MAX times. */
 static bool was_kept_waiting(struct gt_pool *p, struct worker *w) {
     const double least = 0.01; /* of its time; a worker that waits for ever works less */
     const double worked = gt_process_worked(&w->process), round_s = stage_seconds(p, w);
-    const bool waited = is_for_cores(w) && worked - w->worked < usual_seconds(p, w) &&
+    const bool waited = is_for_cores(w) && w->limit_s < ROUNDS_MAX * round_s &&
+                        worked - w->worked < usual_seconds(p, w) &&
                         worked - w->worked_now > least * usual_seconds(p, w);
     w->worked_now = worked;
     if (waited) {

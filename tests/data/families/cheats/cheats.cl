@@ -42,7 +42,7 @@ GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     if (m == 24 && !IS_KNOWN(a[0]))
         return;
 #elif GT_HOW == 11 /* leaves out what no check has */
-    if (m == 24 && alpha == -1 && beta == 0)
+    if (m == 24 && alpha == -1 && (beta == 0 || beta == (gt_acc)0.5))
         return;
 #endif
     for (gt_long j = first; j < first + 4 && j < n; j++) {
