@@ -277,7 +277,7 @@ truncate -s $((128 + 4 * 3000 * 3000)) big_c.npy
 cp big_c.npy before.npy
 start
 kill -TERM "$running"
-ended "a C that is there" 1
+ended "a C that is there" 143
 grep -q '; big_c.npy is as it was$' err && cmp -s big_c.npy before.npy
 verdict "a C that is there: is as it was" $?
 rm big_c.npy before.npy
