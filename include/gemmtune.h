@@ -425,7 +425,9 @@ typedef struct gemmtune_args {
     const void *wait_list; /* const cl_event *: `wait_count` events that the call waits for;
                             * they stay the caller's */
     void *event;           /* cl_event *, or NULL: becomes an event of the call's end, which
-                            * the caller releases; NULL after an error */
+                            * the caller releases; NULL after an error, unless the library
+                            * could not read the args. After EDEVICE a part of the call may
+                            * run: finish the queue before its memory is used again */
     uint32_t wait_count;   /* 0: wait_list is NULL */
     int32_t reserved;
     /* Where matrices begin behind their pointers: 0 or more elements, each of its matrix's
