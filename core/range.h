@@ -133,7 +133,7 @@ static inline struct gt_range gt_range_multiply(struct gt_range x, struct gt_ran
                      (gt_range_holds_infinity(x) & gt_range_holds_zero(y));
     const struct gt_range out = gt_range_of_ends(x.low * y.low, x.low * y.high,
                                                  x.high * y.low, x.high * y.high, nan);
-    return gt_range_unless_nan(out, gt_range_is_nan(x) | gt_range_is_nan(y));
+    return gt_range_unless_nan(out, (int)gt_range_is_nan(x) | (int)gt_range_is_nan(y));
 }
 
 static inline struct gt_range gt_range_divide(struct gt_range x, struct gt_range y) {
@@ -144,7 +144,7 @@ static inline struct gt_range gt_range_divide(struct gt_range x, struct gt_range
             ? (struct gt_range){-INFINITY, INFINITY, nan | gt_range_holds_zero(x)}
             : gt_range_of_ends(x.low / y.low, x.low / y.high, x.high / y.low,
                                x.high / y.high, nan);
-    return gt_range_unless_nan(out, gt_range_is_nan(x) | gt_range_is_nan(y));
+    return gt_range_unless_nan(out, (int)gt_range_is_nan(x) | (int)gt_range_is_nan(y));
 }
 
 /* NaN when an operand is NaN: then an end of it, infinite, is the lesser on one side. */

@@ -91,8 +91,11 @@ static gt_status read_costs(void *to, struct gt_node root, struct gt_err *err) {
     return status;
 }
 
+/* A path that is too long is "", where no file is. */
 static void join(char path[PATH_MAX], const char *folder, const char *file) {
-    (void)snprintf(path, PATH_MAX, "%s/%s", folder, file);
+    const int len = snprintf(path, PATH_MAX, "%s/%s", folder, file);
+    if (len < 0 || len >= PATH_MAX)
+        path[0] = '\0';
 }
 
 static gt_status read_json(void *out, const char *folder, const char *file,

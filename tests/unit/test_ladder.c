@@ -51,7 +51,9 @@ static const char *remark_on(const float coalesced[6], const float tuned[6], boo
     static struct gt_ladder l;
     static struct gt_report report;
     const int at[2] = {0, same ? 0 : 1};
-    l = (struct gt_ladder){.count = 2, .rung = {{"coalesced", true}, {"tuned", true}}};
+    l = (struct gt_ladder){.count = 2,
+                           .rung = {{.name = "coalesced", .on_device = true},
+                                    {.name = "tuned", .on_device = true}}};
     for (int i = 0; i < 2; i++) {
         struct gt_measurement *m = &report.result[i].time;
         *m = (struct gt_measurement){.samples = 6};
