@@ -55,18 +55,27 @@ static _Thread_local struct {
 
 static int64_t buffer_bytes; /* of every buffer of OpenCL; 0: nobody knows */
 
-/* Events are numbered from 1 on. The order is noted in seen.orders. */
+/* Events are numbered from 1 on. seen.orders has the order, as far as it has room. */
 static inline void note_order(struct gt_event_order order) {
-    char *end = seen.orders + strlen(seen.orders);
+    const size_t most = sizeof seen.orders - 1;
+    size_t at = strlen(seen.orders);
     void *const *wait = order.wait;
+    char word[32];
+#define NOTE(...)                                                                          \
+    do {                                                                                   \
+        at += (size_t)snprintf(word, sizeof word, __VA_ARGS__);                            \
+        if (at <= most)                                                                    \
+            strcat(seen.orders, word);                                                     \
+    } while (0)
     for (uint32_t i = 0; i < order.count; i++)
-        end += sprintf(end, "%s%d", i > 0 ? "," : "", (int)(intptr_t)wait[i]);
-    end += sprintf(end, "%s>", order.count == 0 ? "0" : "");
+        NOTE("%s%d", i > 0 ? "," : "", (int)(intptr_t)wait[i]);
+    NOTE("%s>", order.count == 0 ? "0" : "");
     if (order.event != NULL) {
         *(void **)order.event = (void *)(intptr_t)++seen.events;
-        end += sprintf(end, "%d", seen.events);
+        NOTE("%d", seen.events);
     }
-    (void)sprintf(end, " ");
+    NOTE(" ");
+#undef NOTE
 }
 
 static inline gt_status fake_mark(void *stream, struct gt_event_order order,

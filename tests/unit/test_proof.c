@@ -57,6 +57,11 @@ static double op_at(const char *bytes, gemmtune_dtype type, int64_t ld,
     return gt_element_get(bytes + i * (int64_t)gt_type_size(type), type);
 }
 
+/* An integer modulo 2^32; 0 for what is none, of floats. */
+static uint32_t whole(double x) {
+    return fabs(x) < 9e18 ? (uint32_t)(int64_t)x : 0;
+}
+
 /* One element, with sums in f64, or modulo 2^32. */
 static void put_element(const struct product *x, int64_t row, int64_t col, double alpha,
                         double beta) {
@@ -69,10 +74,9 @@ static void put_element(const struct product *x, int64_t row, int64_t col, doubl
         const double a = op_at(x->a, p->type_a, p->lda, p->trans_a, row, l);
         const double b = op_at(x->b, p->type_b, p->ldb, p->trans_b, l, col);
         sum += a * b;
-        bits += (uint32_t)(int64_t)a * (uint32_t)(int64_t)b;
+        bits += whole(a) * whole(b);
     }
-    bits = (uint32_t)(int64_t)alpha * bits +
-           (uint32_t)(int64_t)beta * (uint32_t)(int64_t)before;
+    bits = whole(alpha) * bits + whole(beta) * whole(before);
     gt_element_put(c_at(x, row, col), p->type_c,
                    gt_type_is_float(p->type_acc) ? alpha * sum + beta * before
                                                  : (double)(int32_t)bits);
