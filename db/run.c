@@ -61,8 +61,7 @@ static gt_status put_run(struct gt_db *db, int64_t device, const struct gt_run_i
     return gt_sql_run(
         db, err,
         "INSERT INTO run (device, version, driver, compiler, arguments, seed, "
-        "pid, boot, start_time, started_ms, how) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+        "pid, boot, start_time, started_ms, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
         "ittttiitii", device, or_empty(info->version), or_empty(info->driver),
         or_empty(info->compiler), or_empty(info->arguments), seed, self.pid, self.boot,
         self.start_time, gt_now_ms());

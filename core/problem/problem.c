@@ -63,8 +63,7 @@ static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
     if (what == NULL || p->layout == GEMMTUNE_ROW_MAJOR)
         return GEMMTUNE_OK;
     return gt_fail(err, GEMMTUNE_EINVAL,
-                   "%s speaks of rows, columns or B, so layout must be "
-                   "GEMMTUNE_ROW_MAJOR",
+                   "%s speaks of rows, columns or B, so layout must be GEMMTUNE_ROW_MAJOR",
                    what);
 }
 

@@ -246,8 +246,7 @@ static void put_stores(struct gt_page *page, const struct gt_epilogue *e) {
     gt_page_put(page, "#define GT_PUT_D(v) gt_d = (v)\n");
     if (e->d2 >= 0)
         gt_page_put(page,
-                    "#define GT_PUT_D2(v) gt_d2[gt_i * gt_ld_d2 + gt_j] = "
-                    "gt_%sput_%s(v)\n",
+                    "#define GT_PUT_D2(v) gt_d2[gt_i * gt_ld_d2 + gt_j] = gt_%sput_%s(v)\n",
                     gt_epilogue_stores_int(e, true) ? "i" : "", name_of(e->type_d2));
 }
 

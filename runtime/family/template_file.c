@@ -56,9 +56,7 @@ gt_status gt_template_read(char **out, const char *path, struct gt_err *err) {
     *out = NULL;
     if (fd < 0 && errno == ELOOP)
         return gt_fail(err, GEMMTUNE_EIO,
-                       "%s: a link; the files of a family stand in its "
-                       "folder",
-                       path);
+                       "%s: a link; the files of a family stand in its folder", path);
     if (fd < 0)
         return gt_fail(
             err, errno == ENOENT || errno == ENOTDIR ? GEMMTUNE_ENOTFOUND : GEMMTUNE_EIO,

@@ -74,7 +74,6 @@ void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, changes, o->ns / 1e3, count,
                    l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "no problem of its types was tuned for this "
-                                  "architecture"
+                   : tuned == 0 ? "no problem of its types was tuned for this architecture"
                                 : "the tuned problems are too far away");
 }

@@ -70,6 +70,17 @@ wide=$(printf '/* %090d */' 0)
 finds "a wide line" check-text "read.c:6:.*92 columns" core/read.c "$wide"
 finds "a name behind a comment" check-text "one line$" core/read.h 'struct size
     *width; /* of it */'
+finds "a string torn in two lines" check-text "read.c:6:.*one string" core/read.c \
+    'static const char *text = "a problem "
+                          "of its own";'
+finds "a string torn on one line" check-text "read.c:6:.*one string" core/read.c \
+    'static const char *text = "a problem " "of its own";'
+# A thousand are more than the list allows.
+finds "words that stand in for nouns" check-text '"whose": 1000 times, at most .*name the noun' \
+    core/read.c "$(yes '/* one whose end is near */' | head -n 1000)"
+finds "sentences that begin without a noun" check-text '"what": 1000 times' core/read.c \
+    "$(yes '/* It ends. What begins it is a
+ * pronoun. A question counts not: What is it? */' | head -n 2000)"
 finds "!status" check-text "$status" core/read.c 'int f(int status) { return !status; }'
 finds "if (a->status)" check-text "$status" core/read.c 'int f(struct a *a) { if (a->status) return 1; }'
 finds "a variable before ?" check-text "use.c:5: ended .*$status" tuner/base/use.c \

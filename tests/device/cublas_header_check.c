@@ -12,8 +12,7 @@
 #include <stdio.h>
 
 #define X(name, theirs, value)                                                             \
-    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
-                                                                      "value");
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " differs");
 GT_CUBLAS_CONSTANTS(X)
 #undef X
 

@@ -18,8 +18,7 @@
 /* ---- values ---- */
 
 #define X(name, theirs, value)                                                             \
-    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
-                                                                      "value");
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " differs");
 GT_CUDA_CONSTANTS(X)
 #undef X
 

@@ -16,8 +16,7 @@
 _Static_assert(sizeof(cl_bitfield) == 8 && sizeof(cl_device_type) == 8, "bit fields");
 
 #define X(name, theirs, value)                                                             \
-    _Static_assert((long long)(theirs) == (long long)(value), #theirs " has another "      \
-                                                                      "value");
+    _Static_assert((long long)(theirs) == (long long)(value), #theirs " differs");
 GT_OPENCL_CONSTANTS(X)
 #undef X
 

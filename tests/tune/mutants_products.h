@@ -30,8 +30,7 @@ static const struct mutant product_mutants[] = {
      "acc += (gt_acc)(int)((float)(int)*a * (float)(int)*b)"},
     {"naive_int_saturates", "naive", "i32-nn", NAIVE, "acc = gt_multiply_add(*a, *b, acc)",
      "acc = (gt_acc)GT_MAX(GT_MIN((gt_long)(int)*a * (int)*b + (int)acc, "
-     "(gt_long)2147483647), "
-     "-(gt_long)2147483647 - 1)"},
+     "(gt_long)2147483647), -(gt_long)2147483647 - 1)"},
     {"coalesced_k_repeated", "coalesced", "f32-nn", COALESCED, "i * KU + u]", "i * KU]"},
     {"coalesced_a_stays", "coalesced", "f32-nn", COALESCED, "a += KU * step_a;", ""},
     {"coalesced_k_tail_dropped", "coalesced", "f32-nn", COALESCED,

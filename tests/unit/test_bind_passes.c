@@ -9,11 +9,9 @@ static struct gt_family *toy_with_passes(void) {
     static const char passes[] =
         "\"overlap\": 1,"
         "\"before\": [{\"entry\": \"pack\", \"when\": \"V - 1\", \"block\": [\"64\", "
-        "\"1\", "
-        "\"1\"], \"grid\": [\"cdiv(K, 64)\", \"N\", \"1\"], \"smem\": \"K\"}],"
+        "\"1\", \"1\"], \"grid\": [\"cdiv(K, 64)\", \"N\", \"1\"], \"smem\": \"K\"}],"
         "\"after\": [{\"entry\": \"add\", \"block\": [\"W\", \"1\", \"1\"], \"grid\": "
-        "[\"6\", "
-        "\"1\", \"1\"], \"cluster\": [\"V\", \"1\", \"1\"]}],";
+        "[\"6\", \"1\", \"1\"], \"cluster\": [\"V\", \"1\", \"1\"]}],";
     return toy_with(passes);
 }
 

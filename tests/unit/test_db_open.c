@@ -239,8 +239,7 @@ static void test_hot_journal(void **state) {
             conn,
             "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE;"
             "DELETE FROM record; UPDATE subject SET problem = 'f32-nn-1x1x1';"
-            "UPDATE trial SET error = hex(randomblob(250)), samples = "
-            "hex(randomblob(900))",
+            "UPDATE trial SET error = hex(randomblob(250)), samples = hex(randomblob(900))",
             NULL, NULL, NULL);
         (void)sqlite3_db_cacheflush(conn);
         _exit(0);

@@ -118,8 +118,7 @@ static void test_refusals_name_column_and_part(void **state) {
         {"bias_", "column 6 of the epilogue: \"\" is neither"},
         {"Relu", "column 1 of the epilogue: expected a name, not \"R\""},
         {"d = x", "column 2 of the epilogue: expected \"=\" (as in \"d=x+1\"), \":\", "
-                  "\"[\" or the end, "
-                  "not \" \""},
+                  "\"[\" or the end, not \" \""},
         {"d=x+ 1",
          "column 5 of the epilogue: expected a number, a name or \"(\", not \" \""},
         {"d=", "column 3 of the epilogue: expected a number, a name or \"(\", not its end"},

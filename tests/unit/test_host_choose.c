@@ -242,15 +242,13 @@ static void test_refused(void **state) {
     (void)state;
     /* 16 rows of 64 bytes are the smallest tile, two of A, two of B and one of C */
     assert_no_choice(&cut, &l,
-                     "16 x 16 x 16, need 5120 bytes of device memory, "
-                     "and there are 1000");
+                     "16 x 16 x 16, need 5120 bytes of device memory, and there are 1000");
     l = limits_of(5120, 1);
     assert_int_equal(choose_best(&cut, &l), GEMMTUNE_OK);
     cut = cut_of("f32-nn-100x100x100");
     cut.tile[0] = cut.tile[1] = cut.tile[2] = 64;
     assert_no_choice(&cut, &l,
-                     "64 x 64 x 64, need 81920 bytes of device memory, "
-                     "and there are 5120");
+                     "64 x 64 x 64, need 81920 bytes of device memory, and there are 5120");
     l = (struct gt_host_limits){1 << 20, 16000, 1};
     assert_no_choice(&cut, &l, "16384 bytes");
     assert_no_choice(&cut, &l, "16000");

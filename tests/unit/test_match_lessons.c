@@ -355,8 +355,7 @@ static void test_smaller_tile(void **state) {
 static void test_a_pass_for_odd_rows(void **state) {
     static const char even[] = "i8-nn-4096x8192x4096";
     static const char wide[] = "BM=128 BN=128 KBYTES=64 WM=64 WN=64 SLICES=1 STAGES=4 "
-                               "VA=16 VB=16 REPACK=0 AHEAD=0 "
-                               "MINB=1 GROUP=8 TAIL=0 SPLIT=1";
+                               "VA=16 VB=16 REPACK=0 AHEAD=0 MINB=1 GROUP=8 TAIL=0 SPLIT=1";
     const gemmtune_problem p = problem_of("i8-nn-4095x8191x4095");
     const struct gt_known known =
         known_of(even, "mma", wide, predicted_ns(even, "mma", wide));

@@ -111,8 +111,7 @@ static void test_odd_parameters(void **state) {
     static const char text[] =
         "{\"device_name\": \"\", \"kernel_name\": \"k\\u001b[31m\", \"tune_params_keys\": "
         "[\"loop_unroll_factor_channel\", \"loop_unroll_factor_chanson\"], "
-        "\"tune_params\": "
-        "{\"loop_unroll_factor_channel\": [null, [1, 2], [2, 1]], "
+        "\"tune_params\": {\"loop_unroll_factor_channel\": [null, [1, 2], [2, 1]], "
         "\"loop_unroll_factor_chanson\": [{\"a\": 1}, true]}, \"cache\": {"
         "\"1\": {\"loop_unroll_factor_channel\": null, \"loop_unroll_factor_chanson\": "
         "{\"a\": 1}, \"time\": 1}, \"2\": {\"loop_unroll_factor_channel\": [2, 1], "

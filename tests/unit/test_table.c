@@ -125,8 +125,7 @@ static void test_wide(void **state) {
     expect_kernels(0, NULL,
                    "device        family  point            time  twice  note\n"
                    "a-long-key-1  tile    BM=8 BN=16 BK=4  1 us   2 us  slow, and there is "
-                   "more to say "
-                   "of it\n"
+                   "more to say of it\n"
                    "a-long-key-1  tile    BM=8 BN=32 BK=2  2 us   4 us  -\n"
                    "a-long-key-1  block   BM=8 BN=64 BK=8  3 us   6 us  -\n");
 }

@@ -65,8 +65,7 @@
     {                                                                                      \
         "spread", 0, GT_OPT_TEXT, offsetof(values, spread), "WORD",                        \
             "rows of timed groups and masked products: around (a quarter more or less "    \
-            "than "                                                                        \
-            "expected), exact or zipf (default: around)",                                  \
+            "than expected), exact or zipf (default: around)",                             \
             0, 0                                                                           \
     }
 #define GT_OPTION_JSON(values)                                                             \

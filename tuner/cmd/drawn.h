@@ -26,8 +26,7 @@ struct gt_drawn_values {
     {                                                                                      \
         "volume", 0, GT_OPT_NUMBER, offsetof(values, drawn.volume), "N",                   \
             "the most multiplications of a drawn problem, m n k times its products "       \
-            "(default "                                                                    \
-            "4e10, on a CPU 1e8)",                                                         \
+            "(default 4e10, on a CPU 1e8)",                                                \
             0, 0                                                                           \
     }
 #define GT_OPTION_BATCH(values)                                                            \

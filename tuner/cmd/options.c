@@ -317,8 +317,7 @@ static int complain_unknown(const struct gt_cmd *cmd, const char *word) {
     names[count] = help_option.name;
     if (matches > 1)
         return gt_die(GT_EXIT_USAGE,
-                      "%s: option '%s' is ambiguous; 'gemmtune %s --help' lists "
-                      "them",
+                      "%s: option '%s' is ambiguous; 'gemmtune %s --help' lists them",
                       cmd->name, word, cmd->name);
     const char *near = gt_text_nearest(name, names);
     if (near != NULL)

@@ -18,8 +18,7 @@
 static const struct gt_option options[] = {
     {"device", 'd', GT_OPT_TEXT, offsetof(struct gt_tune_values, device), "N",
      "device: index, UUID, PCI id, key or part of its name; several equal ones at once: "
-     "\"0,2\" "
-     "or all",
+     "\"0,2\" or all",
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
      "problems to tune (sweep.json)", 0, 0},
@@ -97,8 +96,7 @@ static int keep_shard(struct gt_sweep *s, const struct gt_tune_values *v) {
     if (!gt_shard_parse(&shard, v->shard))
         return gt_die(
             GT_EXIT_USAGE,
-            "--shard needs I/N, as in 2/8, with I from 1 to N and N up to %d, not "
-            "'%s'",
+            "--shard needs I/N, as in 2/8, with I from 1 to N and N up to %d, not '%s'",
             GT_SHARDS_MAX, v->shard);
     const gt_status status = gt_sweep_keep_shard(&share, s, &shard, by_weight, &err);
     if (status != GEMMTUNE_OK)

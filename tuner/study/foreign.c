@@ -22,8 +22,7 @@ static const char one_time[] = "a search needs the times of a whole space";
 static const struct kind kinds[] = {
     {{"a database", "replay its trials with --db FILE PROBLEM"}, "SQLite format 3", {NULL}},
     {{"what gemmtune export wrote", "import it into a database, and replay that with --db "
-                                    "FILE PROBLEM; winners alone are "
-                                    "no space"},
+                                    "FILE PROBLEM; winners alone are no space"},
      NULL,
      {"\"format\"", "\"devices\"", "\"records\""}},
     {{"a list of problems", "gemmtune tune --sizes FILE tunes them"},

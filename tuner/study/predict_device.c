@@ -196,8 +196,7 @@ gt_status gt_describe_load(struct gt_device *out, const char *what, struct gt_er
         list_built_in(names, sizeof names);
         return gt_fail(
             err, GEMMTUNE_ENOTFOUND,
-            "no file '%.60s', and no device file of that name is built in; there "
-            "are %s",
+            "no file '%.60s', and no device file of that name is built in; there are %s",
             what, names);
     }
     gt_status status = gt_json_load(&doc, what, err);
