@@ -78,13 +78,22 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
-# `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench cheats crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
-             ptx_mutants ptx_trials ptx_types remainder shard test_accept test_library_tuned \
-             test_nvrtc_compile uncounted workspace_limits
-# and of these it does a part.
-LONG_REST := kill slurm test_library test_mutants
-named = $(filter $(foreach t,$1,%/$t %/$t.sh),$(DEVICE) $(TUNE))
+# A line "check: WORD..." at the head of a test, in a comment of its own, says which lists have it:
+#   long     `make check` leaves the test to `make check-long`
+#   part     `make check` does a part of the test, and `make check-long` the rest
+#   slow     the test takes long and tries no C: check-quick leaves it out
+#   threads  the test starts threads: `make SAN=thread check-threads` runs it
+#   nvrtc    the test needs a real NVRTC: check-nvrtc runs it
+MARKS := long part slow threads nvrtc
+MARKED := $(shell awk '$$2 == "check:" && ($$1 == "/*" || length($$1) == 1) { \
+    for (i = 3; i <= NF; i++) if ($$i != "*/") print $$i "=" FILENAME }' $(wildcard tests/*/test_*.c tests/*/*.sh))
+ifneq ($(filter-out $(MARKS:%=%=%),$(MARKED)),)
+$(error no list of tests has this name: $(filter-out $(MARKS:%=%=%),$(MARKED)))
+endif
+$(foreach m,$(MARKS),$(if $(filter $m=%,$(MARKED)),,$(error no test has a line "check: $m")))
+# The tests that have one of these words.
+marked = $(filter $(patsubst tests/%.c,$(B)/tests/%,$(foreach m,$1,$(patsubst $m=%,%,$(filter $m=%,$(MARKED))))), \
+    $(DEVICE) $(TUNE) $(CLI) $(UNIT))
 # GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
 ifdef GT_SHARE
 ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
@@ -95,12 +104,9 @@ eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
               sed -n $$(($${i%%/*} % 8 + 1))~8p),$1)
 # These tests take their items by I / 8. By I, a test would take the same ones whenever it is run.
 LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
-LONG  := $(call eighth,$(call named,$(LONG_REST) $(LONG_ONLY)))
+LONG  := $(call eighth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
-TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
-
-# Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache_limit test_copier test_cores test_log test_outlook test_plan_cache test_plan_prepare test_status test_tune_spaces
+TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(CLI) $(UNIT))
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
@@ -223,7 +229,8 @@ FORCE:
 # ---- tests ----------------------------------------------------------------------------------
 
 # These walk through every point at which memory may run out.
-$(addprefix $(B)/tests/unit/test_,expr json family sweep): private override LDFLAGS += \
+$(patsubst %.c,$(B)/%,$(shell grep -l '^#include "tests/unit/short_of_memory.h"' tests/unit/test_*.c)): \
+    private override LDFLAGS += \
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
@@ -280,18 +287,16 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(EXAMPLES) $(TOOLS)
 	$(call some,$(TUNE))@$(RUN) $(TUNE)
 check-cli: all $(TOOLS)
 	$(call some,$(CLI))@$(RUN) $(CLI)
-# The tests that need no device and little time: for sanitizers. It leaves out install.sh and
-# gpu_sanitize.sh, which take a minute and try no C.
+# The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
-	@$(RUN) $(filter-out %/install.sh %/gpu_sanitize.sh,$(CLI)) $(UNIT)
-threaded := $(filter $(THREADED:%=$(B)/tests/unit/%),$(UNIT))
-check-threads: $(threaded) $(TOOLS)
-	@$(RUN) $(threaded)
+	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
+check-threads: $(call marked,threads) $(TOOLS)
+	@$(RUN) $(call marked,threads)
 
 # Compiles every family with the NVRTCs that tools/fetch-nvrtc brought, and runs what else skips
 # tests where there is none; needs no GPU. The older one compiles what the newer one does not
 # know any more.
-NVRTC_TEST := $(call named,test_nvrtc_compile test_driver test_driver_cuda)
+NVRTC_TEST := $(call marked,nvrtc)
 NVRTC_DIR  ?= build
 nvrtc_of    = $(firstword $(wildcard $(NVRTC_DIR)/$1/nvidia/*/lib/libnvrtc.so.*))
 check-nvrtc: $(NVRTC_TEST) $(GUARD)

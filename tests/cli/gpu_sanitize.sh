@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: slow
 # tools/gpu-sanitize with stand-ins for compute-sanitizer and gemmtune: what it runs, in which order, and what it
 # makes of what they say.
 . "${GT_SRC:-.}/tests/cli/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: slow
 # install.sh - `make install` leaves a program, a library, device files, tuned records, docs
 # and examples; `make uninstall` removes them all.
 . "${GT_SRC:-.}/tests/cli/lib.sh"

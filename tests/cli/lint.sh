@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # lint.sh - tools/check-text and tools/check-arrows name a planted fault and exit 1, and say
-# nothing of a small house without one.
+# nothing of a small house without one. The Makefile names a test in a list that it does not know.
 # shellcheck source=tests/cli/lib.sh
 . "$GT_SRC/tests/cli/lib.sh"
 house=$work/house
@@ -95,4 +95,19 @@ finds "an arrow to the right" check-arrows "read.c:6:.*may not know" core/read.c
     '#include "tuner/base/use.c"'
 finds "SQL outside db/" check-arrows "use.c:5: only db/ speaks SQL" tuner/base/use.c \
     '#include <sqlite3.h>'
+
+# marks NAME CODE PATTERN WORDS: make, with one test that says "check: WORDS", exits so
+marks() {
+    rm -rf "$house"
+    mkdir -p "$house/include" "$house/tests/unit"
+    cp "$GT_SRC/Makefile" "$house" && cp "$GT_SRC/include/gemmtune.h" "$house/include"
+    echo "/* check: $4 */" >"$house/tests/unit/test_one.c"
+    env -u MAKEFLAGS -u MAKELEVEL make -C "$house" help >"$work/out" 2>"$work/err"
+    code=$?
+    [ "$code" -eq "$2" ] && cat "$work/out" "$work/err" | grep -q "$3"
+    verdict "make with $1" $?
+}
+marks "a test in every list" 0 'make \[all\]' "long part slow threads nvrtc"
+marks "a list of no name" 2 'has this name: lonk=tests/unit/test_one.c' "long part slow threads nvrtc lonk"
+marks "a list without tests" 2 'no test has a line "check: nvrtc"' "long part slow threads"
 finish

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: nvrtc */
 /*
  * The drivers of this machine: lists of devices, ways to name one, and every sentence about
  * missing parts. test_driver_opencl.c and test_driver_cuda.c build and launch.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: nvrtc */
 /* NVRTC, which compiles without a GPU, and the CUDA driver, which needs one. A test without
  * its library or device says so and is skipped. */
 #include "tests/device/drivers.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: part */
 /*
  * The library as a program uses it, on every device of this machine: a plan, an execution,
  * and a comparison of every element with a plain loop. The data are small integers, whose

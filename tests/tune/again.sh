@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # again.sh - what is tuned is not tuned again: not by the same command, not after a stop, not by less
 # effort; but by more effort, with other families, or when --again says so.
 . "${GT_SRC:-.}/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # agree.sh - several runs of tuning and their winners measured together: what is printed hangs together.
 # No time is asserted.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # bench.sh - tuned kernels against vendors' libraries: tests/fake/libcublas.c computes wrongly, refuses,
 # crashes or hangs on demand, on the fake CUDA driver; CLBlast and the CPU's BLAS run on PoCL.
 # shellcheck source=tests/tune/lib.sh

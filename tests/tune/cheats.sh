@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # cheats.sh - kernels that tell a check from a measurement, or are wrong where a check could forget to look: each is
 # refused, and the same kernel without a cheat is accepted.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # crew.sh - several equal devices at once: each problem is tuned once, by whoever is free, in one
 # database; who dies is replaced, and who is stopped has saved.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # epilogue.sh - problems with an epilogue, on the first device: every family is right with each kind
 # of operand, each type and a second output; a plain product's record serves them; they are tuned,
 # looked up by meaning, and verified.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # evaluate.sh - tuned problems are hidden and looked up with the rest, on a device and from what is
 # stored.
 # shellcheck source=tests/tune/lib.sh

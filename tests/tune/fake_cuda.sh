@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # fake_cuda.sh - the whole CUDA side of gemmtune without a GPU: tests/fake/cuda/ runs kernels on
 # the CPU and fails on demand, tests/fake/libnvrtc.c stands in for the compiler.
 . "$GT_SRC/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # faults.sh - kernels that hang, crash, compute wrongly, write where they must not or do not
 # compile, among kernels that are right: each costs its own trial and never wins.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # finals.sh - a stored winner keeps its place until something that was tried later beats it in the
 # same finals, whoever tried it and whenever the run was stopped.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # full.sh - a disk that is full costs one sentence and nothing that was measured; with room again the
 # same command goes on. The disk is a small one in memory, mounted where nobody else sees it.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: part
 # kill.sh - nothing is lost: tuning runs that are killed at random moments, stopped, robbed
 # of their workers, or run side by side end with what an undisturbed run has, and measure
 # nothing twice. GT_KILLS: how many are killed (5; 40 with GT_LONG=1, which does nothing else);

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # pipeline.sh - what surrounds the trials: images that are compiled once for all problems, an account
 # of the time, compilers that talk.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
 # tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
 # a ragged problem in each layout, and on batches. So do a few other points, always the same

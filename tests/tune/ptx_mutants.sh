@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # ptx_mutants.sh - families that need CUDA with a mistake in their source, on the software GPU: a
 # trial refuses each with a sentence that names the mistake. GT_LONG=1: more of them.
 . "$GT_SRC/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # ptx_trials.sh - the program with families that need CUDA, on the software GPU: the whole path
 # of `trial` for points of each family; `tune`. GT_LONG=1: more trials.
 . "$GT_SRC/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # ptx_types.sh - verification notices mistakes in kernels of tensor cores: zeros, a dropped tail of
 # k, a lost row and a wrong scale. The kernels are those of `mma` and `wgmma`, on the software GPU. A
 # copy of a family has the mistakes as values of one more parameter. Three types are tried, with

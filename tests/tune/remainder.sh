@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # remainder.sh - f64 by residues on the software GPU: data with wide exponents, infinities and
 # NaNs keep the bound of f64, and broken kernels do not. GT_LONG=1: on more devices.
 . "$GT_SRC/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # shard.sh - tune --shard I/N: N machines that know nothing of each other tune each problem once.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: part
 # slurm.sh - configs/slurm/ by itself and, with GT_LONG, on a Slurm of one node that this test
 # starts: as root, without systemd, everything in its own folder.
 # shellcheck source=tests/tune/lib.sh

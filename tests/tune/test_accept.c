@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: long */
 /*
  * test_accept.c - no correct point is refused. Points are drawn at random, with a fixed
  * seed, from every family's legal ones on ragged problems, and each must be correct: the

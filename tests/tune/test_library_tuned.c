@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: long */
 /*
  * test_library_tuned.c - from tuning to use: the program tunes four problems, then a
  * program linked to the library opens that database and multiplies real numbers on an

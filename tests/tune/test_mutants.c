@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: part */
 /*
  * test_mutants.c - does verification notice errors? Kernels of the shipped families are
  * broken one by one, by replacing one piece of text, and tried like any candidate: each

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: long nvrtc */
 /*
  * Compiles every built-in family and the checking kernels with NVRTC; no GPU is needed. The
  * default point, or the first legal one where a type refuses it, is compiled for every

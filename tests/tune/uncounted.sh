@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # uncounted.sh - families with too many points, and with points that take too long to count: one
 # line says so, and the other families are tuned as if they were not there.
 # shellcheck source=tests/tune/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
+# check: long
 # workspace_limits.sh - when all the best need more than 64 MiB of workspace, the best candidate within
 # 64 MiB and the best one without any are measured and stored as well. test_library_tuned checks the
 # kernel that a caller with less workspace gets.

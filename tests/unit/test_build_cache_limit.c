@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* The image cache at its limit, and with several processes that build at once. */
 #include "tests/unit/cached_builds.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* Threads that copy boxes of rows: every byte of the box arrives, and no other byte is
  * touched, from any number of callers at once. */
 #include "runtime/host/copier.h"

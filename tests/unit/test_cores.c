@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* test_cores.c - the choice of the run worker's core. */
 #include "tuner/base/cores.h"
 #include "tuner/base/parallel.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /*
  * test_outlook.c - the forecasts for whole spaces, compared with asking for single points.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* The cache of the one-call form, from many threads, and the typed calls. */
 #include "tests/unit/plan_driver.h"
 

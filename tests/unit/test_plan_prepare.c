@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* Kernels that a thread of the context builds: gemmtune_plan_prepare. */
 #include "runtime/plan/context.h"
 #include "tests/unit/plan_driver.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 #include "core/status.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: threads */
 /* test_tune_spaces.c - the spaces of all families, which are made side by side. */
 #include "tuner/tune/tune.h"
 
