@@ -75,9 +75,10 @@ echo 'm,n,k' >"$work/shapes.csv"
 expect "another kind of file" 3 'shapes.csv: a table of shapes, not a cache of Kernel Tuner' \
     replay "$work/shapes.csv"
 expect "the other cache is bad" 3 'bad.json:1' replay "$cache" --from "$work/bad.json"
-expect "an unknown strategy" 2 "no strategy 'x': model, ils" replay "$cache" --strategy x
-expect "tune knows the same" 2 "no strategy 'x': model, ils" tune --device 0 f32-nn-1x1x1 \
+expect "an unknown strategy" 2 "no strategy 'x': model, random, full, ils" replay "$cache" \
     --strategy x
+expect "tune has no methods to compare with" 2 "no strategy 'ils': model, random or full\$" tune \
+    --device 0 f32-nn-1x1x1 --strategy ils
 expect "no seeds" 2 'seeds' replay "$cache" --seeds 0
 expect "a cache or a database" 2 'exclude\|--from' replay --db "$work/t.db" f32-nn-8x8x8 \
     --from "$cache"

@@ -161,8 +161,17 @@ static void test_each_has_its_name(void **state) {
         EACH(s)
     assert_ptr_equal(gt_strategy_find((*s)->name), *s);
     assert_null(gt_strategy_find("local"));
-    assert_string_equal(gt_strategy_names(),
-                        "model, ils, anneal, genetic, clblast, random or full");
+    assert_string_equal(GT_STRATEGY_HELP, "model (default), random or full");
+    assert_string_equal(GT_STRATEGY_ALL_NAMES,
+                        "model, random, full, ils, anneal, genetic or clblast");
+}
+
+/* Methods to compare with are no choice for a user. */
+static void test_some_are_offered(void **state) {
+    assert_ptr_equal(gt_strategy_find_offered("model"), gt_strategies[0]);
+    assert_ptr_equal(gt_strategy_find_offered("full"), &gt_search_full);
+    assert_null(gt_strategy_find_offered("ils"));
+    assert_null(gt_strategy_find_offered("clblast"));
 }
 
 static void test_each_tries_everything_once(void **state) {
@@ -521,6 +530,7 @@ static void test_a_hopeless_space(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_has_its_name),
+        cmocka_unit_test(test_some_are_offered),
         cmocka_unit_test(test_each_tries_everything_once),
         cmocka_unit_test(test_full_is_in_order),
         cmocka_unit_test(test_each_keeps_to_its_budget),

@@ -169,10 +169,11 @@ int gt_session_choose(struct gt_tuner *t, const struct gt_session_search *how) {
         return gt_die(GT_EXIT_USAGE, "there is no effort '%s': quick, normal or full",
                       how->effort);
     const char *name = how->strategy != NULL ? how->strategy : usual_strategy(t->effort);
-    t->strategy = gt_strategy_find(name);
-    return t->strategy != NULL ? -1
-                               : gt_die(GT_EXIT_USAGE, "there is no strategy '%s': %s",
-                                        name, gt_strategy_names());
+    t->strategy = gt_strategy_find_offered(name);
+    return t->strategy != NULL
+               ? -1
+               : gt_die(GT_EXIT_USAGE, "there is no strategy '%s': " GT_STRATEGY_NAMES,
+                        name);
 }
 
 static void lend(struct gt_tuner *t, const struct gt_session *s, size_t problems,

@@ -43,7 +43,7 @@ static const struct gt_option options[] = {
      "time for all problems together, shared by weight: 90s, 5m, 1h", 0, 0},
     GT_OPTION_EFFORT(struct gt_tune_values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, strategy), "NAME",
-     "how to search: model (default), ils, anneal, genetic, clblast, random or full", 0, 0},
+     "how to search: " GT_STRATEGY_HELP, 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct gt_tune_values, families), "NAMES",
      "try these families only, with commas between; may be repeated", 0, 0},
     GT_OPTION_TEMPLATES(struct gt_tune_values),

@@ -36,7 +36,7 @@ static const struct gt_option options[] = {
      "for the search of each run: 2s, 500ms (default: the effort's)", 0, 0},
     GT_OPTION_EFFORT(struct values),
     {"strategy", 0, GT_OPT_TEXT, offsetof(struct values, strategy), "NAME",
-     "how to search: as for tune", 0, 0},
+     "how to search: " GT_STRATEGY_HELP, 0, 0},
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
      "also measure the winner that is stored there", 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct values, families), "NAMES",

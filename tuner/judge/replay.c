@@ -23,7 +23,7 @@ struct values {
 
 static const struct gt_option options[] = {
     {"strategy", 0, GT_OPT_NAMES, offsetof(struct values, strategies), "NAMES",
-     "the strategies, with commas between (default: all but full)", 0, 0},
+     "with commas between: " GT_STRATEGY_ALL_NAMES " (default: all but full)", 0, 0},
     {"seeds", 0, GT_OPT_INT, offsetof(struct values, seeds), "N",
      "runs of each, with different random numbers (default 100)", 1, 10000},
     {"budget", 'b', GT_OPT_INT, offsetof(struct values, budget), "N",
@@ -231,8 +231,9 @@ static int choose(struct session *s, const struct gt_texts *names) {
             return gt_die(GT_EXIT_USAGE, "more than %d strategies", STRATEGIES_MAX);
         s->strategy[s->count] = gt_strategy_find(names->text[i]);
         if (!s->strategy[s->count++])
-            return gt_die(GT_EXIT_USAGE, "there is no strategy '%.40s': %s", names->text[i],
-                          gt_strategy_names());
+            return gt_die(GT_EXIT_USAGE,
+                          "there is no strategy '%.40s': " GT_STRATEGY_ALL_NAMES,
+                          names->text[i]);
     }
     return -1;
 }

@@ -2,9 +2,9 @@
 /*
  * search.h - chooses the point to try next. A strategy is asked for picks and told their
  * outcomes. It knows no device and no clock, so a search can be replayed. Each strategy is
- * one file and one line in strategies.c. struct gt_search surrounds it with the parts that
- * all searches need: starting points first, no pick twice, the end of the search, and the
- * same picks for the same answers whenever they arrive.
+ * one file and one word in the table of strategies. struct gt_search surrounds it with the
+ * parts that all searches need: starting points first, no pick twice, the end of the
+ * search, and the same picks for the same answers whenever they arrive.
  */
 #ifndef GT_TUNER_SEARCH_SEARCH_H
 #define GT_TUNER_SEARCH_SEARCH_H
@@ -56,7 +56,6 @@ struct gt_search;
 
 struct gt_strategy {
     const char *name;
-    const char *about;
     /* `search` outlives the strategy; it gives the set-up, random numbers and the taken
      * points. */
     gt_status (*create)(void **self, struct gt_search *search, struct gt_err *err);
@@ -73,13 +72,38 @@ struct gt_strategy {
                  double median_ns);
 };
 
-extern const struct gt_strategy gt_search_model, gt_search_ils, gt_search_anneal,
-    gt_search_genetic, gt_search_clblast, gt_search_random, gt_search_full;
-/* ends with NULL; the first one is the default */
+/* ---- the table of strategies ---- */
+
+/* NAME stands for gt_search_NAME. Users choose among the offered strategies, and the first
+ * one is the default. The other strategies are methods to compare with: only `replay` runs
+ * them. --help, messages and gt_strategies are made of these two lines. */
+#define GT_STRATEGIES_OFFERED(first, next, last) first(model) next(random) last(full)
+#define GT_STRATEGIES_COMPARED(next, last)                                                 \
+    next(ils) next(anneal) next(genetic) last(clblast)
+
+/* The names in a sentence: "model, random or full". */
+#define GT_STRATEGY_WORD(name)         #name
+#define GT_STRATEGY_DEFAULT_WORD(name) #name " (default)"
+#define GT_STRATEGY_NEXT_WORD(name)    ", " #name
+#define GT_STRATEGY_LAST_WORD(name)    " or " #name
+#define GT_STRATEGY_HELP                                                                   \
+    GT_STRATEGIES_OFFERED(GT_STRATEGY_DEFAULT_WORD, GT_STRATEGY_NEXT_WORD,                 \
+                          GT_STRATEGY_LAST_WORD)
+#define GT_STRATEGY_NAMES                                                                  \
+    GT_STRATEGIES_OFFERED(GT_STRATEGY_WORD, GT_STRATEGY_NEXT_WORD, GT_STRATEGY_LAST_WORD)
+#define GT_STRATEGY_ALL_NAMES                                                              \
+    GT_STRATEGIES_OFFERED(GT_STRATEGY_WORD, GT_STRATEGY_NEXT_WORD, GT_STRATEGY_NEXT_WORD)  \
+    GT_STRATEGIES_COMPARED(GT_STRATEGY_NEXT_WORD, GT_STRATEGY_LAST_WORD)
+
+#define GT_STRATEGY_DECLARE(name) extern const struct gt_strategy gt_search_##name;
+GT_STRATEGIES_OFFERED(GT_STRATEGY_DECLARE, GT_STRATEGY_DECLARE, GT_STRATEGY_DECLARE)
+GT_STRATEGIES_COMPARED(GT_STRATEGY_DECLARE, GT_STRATEGY_DECLARE)
+/* all, the default first; ends with NULL */
 extern const struct gt_strategy *const gt_strategies[];
+/* NULL: no strategy has this name. */
 const struct gt_strategy *gt_strategy_find(const char *name);
-/* "model, ils, ... or full", for messages. */
-const char *gt_strategy_names(void);
+/* The same among the offered strategies. */
+const struct gt_strategy *gt_strategy_find_offered(const char *name);
 
 /* ---- for the tuner ---- */
 

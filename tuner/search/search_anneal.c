@@ -94,7 +94,6 @@ static void anneal_tell(void *self, const struct gt_pick *pick, gt_outcome outco
 
 const struct gt_strategy gt_search_anneal = {
     .name = "anneal",
-    .about = "simulated annealing",
     .create = anneal_create,
     .destroy = free,
     .after_starts = true,

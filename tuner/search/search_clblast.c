@@ -108,7 +108,6 @@ static void clblast_tell(void *self, const struct gt_pick *pick, gt_outcome outc
 
 const struct gt_strategy gt_search_clblast = {
     .name = "clblast",
-    .about = "CLBlast's rule: a fixed subset, then random",
     .create = clblast_create,
     .destroy = clblast_destroy,
     .ask = clblast_ask,

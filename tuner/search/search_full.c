@@ -44,7 +44,6 @@ static void ignore(void *self, const struct gt_pick *pick, gt_outcome outcome, d
 
 const struct gt_strategy gt_search_full = {
     .name = "full",
-    .about = "every legal point, in order",
     .create = full_create,
     .destroy = free,
     .ask = full_ask,
@@ -53,7 +52,6 @@ const struct gt_strategy gt_search_full = {
 
 const struct gt_strategy gt_search_random = {
     .name = "random",
-    .about = "random points, all equally likely",
     .create = full_create,
     .destroy = free,
     .ask = random_ask,

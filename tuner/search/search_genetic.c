@@ -108,7 +108,6 @@ static void genetic_tell(void *self, const struct gt_pick *pick, gt_outcome outc
 
 const struct gt_strategy gt_search_genetic = {
     .name = "genetic",
-    .about = "a genetic algorithm",
     .create = genetic_create,
     .destroy = free,
     .ask = genetic_ask,

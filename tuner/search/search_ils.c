@@ -121,7 +121,6 @@ static void ils_tell(void *self, const struct gt_pick *pick, gt_outcome outcome,
 
 const struct gt_strategy gt_search_ils = {
     .name = "ils",
-    .about = "greedy iterated local search",
     .create = ils_create,
     .destroy = free,
     .after_starts = true,

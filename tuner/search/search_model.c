@@ -384,7 +384,6 @@ static void model_tell(void *self, const struct gt_pick *pick, gt_outcome outcom
 
 const struct gt_strategy gt_search_model = {
     .name = "model",
-    .about = "the pick with the largest expected improvement, by a surrogate of each space",
     .create = model_create,
     .destroy = model_destroy,
     .add_start = model_add,
