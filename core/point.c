@@ -199,14 +199,3 @@ int gt_point_text(const struct gt_point *p, char buf[GT_POINT_TEXT_MAX]) {
     }
     return (int)(at - buf);
 }
-
-bool gt_point_equal(const struct gt_point *a, const struct gt_point *b) {
-    if (a->count != b->count)
-        return false;
-    for (int i = 0; i < a->count; i++) {
-        int64_t value = 0;
-        if (!gt_point_get(b, a->entry[i].name, &value) || value != a->entry[i].value)
-            return false;
-    }
-    return true;
-}

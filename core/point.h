@@ -39,6 +39,5 @@ bool gt_point_get(const struct gt_point *p, const char *name, int64_t *value);
 /* Sets or appends; EINVAL when the point is full or the name is malformed. */
 gt_status gt_point_set(struct gt_point *p, const char *name, int64_t value,
                        struct gt_err *err);
-bool gt_point_equal(const struct gt_point *a, const struct gt_point *b); /* in any order */
 
 #endif

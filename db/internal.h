@@ -90,7 +90,6 @@ struct gt_db {
 
 /* ---- sql.c ---- */
 
-gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err);
 gt_status gt_sql_prepare(sqlite3_stmt **out, struct gt_db *db, const char *sql,
                          struct gt_err *err);
 gt_status gt_sql_step(bool *row, struct gt_db *db, sqlite3_stmt *stmt, struct gt_err *err);

@@ -44,7 +44,7 @@ static void say_limit(char *text, size_t size, int code) {
                        (unsigned long long)limit.rlim_cur);
 }
 
-gt_status gt_sql_fail(const struct gt_db *db, struct gt_err *err) {
+static gt_status fail(const struct gt_db *db, struct gt_err *err) {
     const int code = sqlite3_extended_errcode(db->conn);
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
         return gt_fail(
@@ -68,7 +68,7 @@ gt_status gt_sql_prepare(sqlite3_stmt **out, struct gt_db *db, const char *sql,
     db->spent = 0;
     *out = NULL;
     if (sqlite3_prepare_v2(db->conn, sql, -1, out, NULL) != SQLITE_OK)
-        return gt_sql_fail(db, err);
+        return fail(db, err);
     return GEMMTUNE_OK;
 }
 
@@ -76,14 +76,14 @@ gt_status gt_sql_step(bool *row, struct gt_db *db, sqlite3_stmt *stmt, struct gt
     const int code = sqlite3_step(stmt);
     *row = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        return gt_sql_fail(db, err);
+        return fail(db, err);
     return GEMMTUNE_OK;
 }
 
 gt_status gt_sql_script(struct gt_db *db, const char *sql, struct gt_err *err) {
     db->spent = 0;
     if (sqlite3_exec(db->conn, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return gt_sql_fail(db, err);
+        return fail(db, err);
     return GEMMTUNE_OK;
 }
 
@@ -103,7 +103,7 @@ static gt_status start(sqlite3_stmt **out, bool *row, struct gt_db *db, struct g
     if (status != GEMMTUNE_OK)
         return status;
     if (bind(*out, types, args) != SQLITE_OK)
-        return gt_sql_fail(db, err);
+        return fail(db, err);
     return gt_sql_step(row, db, *out, err);
 }
 

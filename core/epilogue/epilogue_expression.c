@@ -78,7 +78,7 @@ int gt_epi_operand_named(const struct gt_epilogue *e, const char *word, size_t l
     return i < e->operands ? i : -1;
 }
 
-int gt_epi_statement_named(const struct gt_epilogue *e, const char *word, size_t len) {
+static int statement_named(const struct gt_epilogue *e, const char *word, size_t len) {
     int i = 0;
     while (i < e->statements && !gt_epi_is_word(e->statement[i].name, word, len))
         i++;
@@ -110,8 +110,7 @@ bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t l
         gt_epi_is_word("i", word, len) || gt_epi_is_word("j", word, len) ||
         gt_epi_is_word("z", word, len))
         return gt_epi_refuse(p, word, len, "has a meaning already") > 0;
-    if (gt_epi_operand_named(p->e, word, len) >= 0 ||
-        gt_epi_statement_named(p->e, word, len) >= 0)
+    if (gt_epi_operand_named(p->e, word, len) >= 0 || statement_named(p->e, word, len) >= 0)
         return gt_epi_refuse(p, word, len, "is named a second time") > 0;
     return true;
 }
@@ -287,7 +286,7 @@ static int parse_word(struct gt_epi_parser *p) {
     const size_t len = gt_epi_word_length(p);
     const enum gt_epi_op_id op = gt_epi_op_named(word, len);
     const int operand = gt_epi_operand_named(p->e, word, len);
-    const int local = gt_epi_statement_named(p->e, word, len);
+    const int local = statement_named(p->e, word, len);
     gemmtune_dtype type;
     p->at += len;
     if (op == GT_EPI_X && p->x >= 0)

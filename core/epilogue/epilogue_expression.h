@@ -44,9 +44,8 @@ bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t l
 /* Adds an operand whose name has been checked. */
 bool gt_epi_add_operand(struct gt_epi_parser *p, const char *word, size_t len,
                         int32_t shape, gemmtune_dtype type);
-/* The operand or statement of this name, or -1. */
+/* The operand of this name, or -1. */
 int gt_epi_operand_named(const struct gt_epilogue *e, const char *word, size_t len);
-int gt_epi_statement_named(const struct gt_epilogue *e, const char *word, size_t len);
 
 int gt_epi_take_expression(struct gt_epi_parser *p);
 

@@ -16,7 +16,10 @@ static double in_blocks(int64_t x) {
     return (double)((x + BLOCK - 1) / BLOCK * BLOCK);
 }
 
-double gt_host_product_seconds(double flops, int64_t m, int64_t n, int64_t k) {
+/* Seconds of one product of m x n x k in a single launch. A tile that is no multiple of a
+ * block of threads costs as much as whole blocks. The beginning and the end of a launch
+ * cost as much as some steps along k. */
+static double product_seconds(double flops, int64_t m, int64_t n, int64_t k) {
     return 2 * in_blocks(m) * in_blocks(n) * (double)(k + RAMP) / flops + launch_seconds;
 }
 
@@ -79,7 +82,7 @@ static double op_seconds(const struct gt_host_cut *cut, const struct gt_host_op 
     case OUT:
         return bytes / rates->both_out + rows_seconds(cut, op, rates) + copy_seconds;
     default:
-        return gt_host_product_seconds(rates->flops, op->size[0], op->size[1], op->size[2]);
+        return product_seconds(rates->flops, op->size[0], op->size[1], op->size[2]);
     }
 }
 

@@ -15,16 +15,11 @@ struct gt_host_rates {
     double row;   /* seconds that a short row costs beside its bytes; 0 or more. Rows of
                    * GT_HOST_LONG_ROW bytes cost nothing, shorter ones in proportion */
     double flops; /* operations per second of a large product; see
-                   * gt_host_product_seconds */
+                   * gt_host_product_flops */
 };
 enum { GT_HOST_LONG_ROW = 48 * 1024 };
 
-/* Seconds of one product of m x n x k in a single launch. A tile that is no multiple of a
- * block of threads costs as much as whole blocks. The beginning and the end of a launch
- * cost as much as some steps along k. */
-double gt_host_product_seconds(double flops, int64_t m, int64_t n, int64_t k);
-
-/* The inverse of gt_host_product_seconds: `flops` from the seconds of one product. */
+/* `flops` of gt_host_rates from the seconds of one product of m x n x k in one launch. */
 double gt_host_product_flops(int64_t m, int64_t n, int64_t k, double seconds);
 /* Seconds of all products of a cut. */
 double gt_host_compute_seconds(const struct gt_host_cut *cut, double flops);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-gemmtune_problem gt_host_slab_problem(const struct gt_host_cut *cut,
-                                      const int64_t size[3]) {
+/* The product of one slab on the device. Its tiles have GT_HOST_ROW_ALIGN's leading
+ * dimensions. C is read unless k is one slab and beta 0. A k of 0 becomes 1: the kernel
+ * runs with alpha 0. */
+static gemmtune_problem slab_problem(const struct gt_host_cut *cut, const int64_t size[3]) {
     gemmtune_problem p = cut->problem;
     p.m = size[0];
     p.n = size[1];
@@ -37,7 +39,7 @@ static gt_status add(struct gt_host_plans *plans, gemmtune_ctx *ctx,
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     plans->item = grown;
     struct gt_host_plan *item = &grown[plans->count];
-    const gemmtune_problem slab = gt_host_slab_problem(cut, size);
+    const gemmtune_problem slab = slab_problem(cut, size);
     gemmtune_problem canonical;
     gemmtune_plan_info info = {.struct_size = sizeof info};
     memcpy(item->size, size, sizeof item->size);

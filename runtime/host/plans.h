@@ -20,11 +20,6 @@ struct gt_host_plans {
     size_t workspace_bytes; /* the most that any of the plans needs */
 };
 
-/* The product of one slab on the device. Its tiles have GT_HOST_ROW_ALIGN's leading
- * dimensions. C is read unless k is one slab and beta 0. A k of 0 becomes 1: the kernel
- * runs with alpha 0. */
-gemmtune_problem gt_host_slab_problem(const struct gt_host_cut *cut, const int64_t size[3]);
-
 /* Builds the plans of all tiles, or takes those that the context has from an earlier
  * product. Clear *out after a failure as well. Errors as for
  * gemmtune_plan_create. */

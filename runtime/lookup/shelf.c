@@ -131,11 +131,9 @@ gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *e
     return status;
 }
 
-void gt_shelf_clear(struct gt_shelf *s) {
-    gt_trees_clear(&s->trees);
-}
-
-bool gt_shelf_serves(bool *named, const char *path, const struct gt_device *d) {
+/* Whether the folder `path` serves the device; if it cannot be read, no. *named says
+ * whether the folder is that of a device of this name. */
+static bool serves(bool *named, const char *path, const struct gt_device *d) {
     struct served s;
     struct gt_err err;
     *named = false;
@@ -209,8 +207,8 @@ static void find_folder(char out[PATH_MAX], const char *folders,
         char path[PATH_MAX];
         bool named;
         join(path, folders, entry[i]->d_name);
-        if (entry[i]->d_name[0] != '.' && !found_named &&
-            gt_shelf_serves(&named, path, d) && (named || !found)) {
+        if (entry[i]->d_name[0] != '.' && !found_named && serves(&named, path, d) &&
+            (named || !found)) {
             memcpy(out, path, sizeof path);
             found = true;
             found_named = named;

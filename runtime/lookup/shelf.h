@@ -34,10 +34,5 @@ const struct gt_shelf *gt_shelf_of(const struct gt_device *d);
 
 /* Reads the folder `path`, which need not serve any device here. */
 gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *err);
-void gt_shelf_clear(struct gt_shelf *s);
-
-/* Whether the folder `path` serves the device; if it cannot be read, no. *named says
- * whether the folder is that of a device of this name. */
-bool gt_shelf_serves(bool *named, const char *path, const struct gt_device *d);
 
 #endif

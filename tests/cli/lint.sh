@@ -93,6 +93,8 @@ finds "a call of the same file" check-text "use.c:6: look .*$status" tuner/base/
 int f(int x) { if (look(x)) return 1; }'
 finds "an arrow to the right" check-arrows "read.c:6:.*may not know" core/read.c \
     '#include "tuner/base/use.c"'
+finds "a function for nobody" check-arrows "read.c:6: gt_alone: no other file calls it" core/read.c \
+    'int gt_alone(int x) { return x; }'
 finds "SQL outside db/" check-arrows "use.c:5: only db/ speaks SQL" tuner/base/use.c \
     '#include <sqlite3.h>'
 

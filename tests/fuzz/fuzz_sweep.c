@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/standalone.h"
 
-#include "tuner/base/sweep.h"
+#include "tests/unit/sweep_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void check(const struct gt_sweep *s) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct gt_sweep s;
     struct gt_err err = {""};
-    const gt_status status = gt_sweep_parse(&s, "input", (const char *)data, size, &err);
+    const gt_status status = parse_sweep(&s, "input", (const char *)data, size, &err);
     if (status == GEMMTUNE_OK)
         check(&s);
     else if (err.line[0] == '\0' || s.item != NULL)

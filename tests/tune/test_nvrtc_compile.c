@@ -12,6 +12,7 @@
  * (tests/share.h). All cores compile.
  */
 #include "tests/tune/compile_jobs.h"
+#include "tests/unit/points.h"
 #include "tuner/search/space.h"
 
 enum {
@@ -112,8 +113,7 @@ static void expect_defaults(void) {
         gt_family_default(family, &preset);
         for (int i = 0; i < jobs; i++) {
             own += job[i].family == family;
-            with_default +=
-                job[i].family == family && gt_point_equal(&job[i].point, &preset);
+            with_default += job[i].family == family && points_equal(&job[i].point, &preset);
         }
         if (own > 0 && with_default == 0)
             fail_msg("the default of %s is refused for every type", family->name);

@@ -4,6 +4,7 @@
 #define GT_TESTS_UNIT_KNOWN_POINT_H
 
 #include "runtime/lookup/match.h"
+#include "tests/unit/points.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static inline void assert_known_point(const struct gt_known *k, const char *expe
 
 static inline bool has_known_point(const struct gt_choice *c, const struct gt_known *k) {
     const struct gt_point point = known_point(k);
-    return gt_point_equal(&c->point, &point);
+    return points_equal(&c->point, &point);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "tuner/study/evaluate.h"
 #include "tests/unit/known_point.h"
 #include "tests/unit/made_up.h"
+#include "tests/unit/points.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -174,7 +175,7 @@ static void test_default(void **state) {
         const struct gt_answer *a = &h[i].answer[GT_RULE_DEFAULT];
         struct gt_point preset;
         gt_family_default(a->choice.family, &preset);
-        assert_true(a->found && gt_point_equal(&preset, &a->choice.point));
+        assert_true(a->found && points_equal(&preset, &a->choice.point));
         assert_true(h[i].answer[GT_RULE_UNTUNED].found);
         assert_int_equal(h[i].answer[GT_RULE_UNTUNED].choice.match, GEMMTUNE_MATCH_DEFAULT);
     }

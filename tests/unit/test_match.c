@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which record serves a problem: a small set of records with known answers. */
 #include "tests/unit/match_families.h"
+#include "tests/unit/points.h"
 
 #include <math.h>
 
@@ -245,7 +246,7 @@ static void test_default_points(void **state) {
         else
             gt_family_default(c.family, &start);
         apply_changes(&start, c.why);
-        found = found || gt_point_equal(&start, &c.point);
+        found = found || points_equal(&start, &c.point);
     }
     assert_true(found);
 }
@@ -524,7 +525,7 @@ static void test_cpu_default(void **state) {
     assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
     assert_string_equal(c.family->name, "vector");
     gt_family_default(c.family, &preset);
-    assert_true(gt_point_equal(&c.point, &preset));
+    assert_true(points_equal(&c.point, &preset));
     assert_string_equal(
         c.why, "default point of family vector: nothing was tuned for this architecture");
     /* a record serves its own layout: nothing says how fast it would be in another */

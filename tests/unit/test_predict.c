@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/points.h"
 #include "tests/unit/trial_rows.h"
 
 static void assert_near(double a, double b) {
@@ -149,7 +150,7 @@ static void test_the_best_of_a_space(void **state) {
         assert_string_equal(all[i].family->name, "tile");
         assert_true(i == 0 || all[i].prediction.ns >= all[i - 1].prediction.ns);
         for (size_t j = 0; j < i; j++)
-            assert_false(gt_point_equal(&all[i].point, &all[j].point));
+            assert_false(points_equal(&all[i].point, &all[j].point));
     }
     query.distinct = true;
     assert_int_equal(gt_predict_best(all, MOST, &count, &asked, &query, NULL), GEMMTUNE_OK);

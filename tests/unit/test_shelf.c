@@ -141,7 +141,7 @@ static void test_trees_come_back(void **state) {
     assert_true(gt_learned_sum(s.trees.of[0].node, 2, x) == 7.5);
     x[0] = 2.5F;
     assert_true(gt_learned_sum(s.trees.of[0].node, 2, x) == 8.25);
-    gt_shelf_clear(&s);
+    gt_trees_clear(&s.trees);
 }
 
 static size_t read_file(char *to, size_t room, const char *folder, const char *file) {

@@ -38,8 +38,11 @@ static double valley(size_t point) {
     return 10 + 0.02 * (x * x + y * y);
 }
 
+static double smallest; /* the smallest value told; HUGE_VAL when there is none */
+
 static struct gt_surrogate *create(void) {
     struct gt_surrogate *s = NULL;
+    smallest = HUGE_VAL;
     assert_int_equal(gt_surrogate_create(&s, grid.space, NULL), GEMMTUNE_OK);
     return s;
 }
@@ -47,6 +50,7 @@ static struct gt_surrogate *create(void) {
 static void measure(struct gt_surrogate *s, size_t point, double value) {
     gt_surrogate_add(s, point, NAN);
     gt_surrogate_tell(s, value);
+    smallest = fmin(smallest, value);
 }
 
 static void score_all(double score[POINTS], struct gt_surrogate *s) {
@@ -58,7 +62,7 @@ static void score_all(double score[POINTS], struct gt_surrogate *s) {
     }
     (void)gt_surrogate_learn(s);
     gt_surrogate_set(s, 0, POINTS, index, guess);
-    gt_surrogate_score(s, 0, POINTS, gt_surrogate_best(s), score);
+    gt_surrogate_score(s, 0, POINTS, smallest, score);
 }
 
 static size_t best_of(const double *score) {
@@ -72,7 +76,6 @@ static size_t best_of(const double *score) {
 static void test_nothing_is_expected_of_nothing(void **state) {
     double score[POINTS];
     struct gt_surrogate *s = create();
-    assert_true(isinf(gt_surrogate_best(s)));
     assert_false(gt_surrogate_learn(s));
     gt_surrogate_add(s, 3, NAN);
     score_all(score, s);
@@ -139,7 +142,6 @@ static void test_it_forgets_and_goes_on(void **state) {
         measure(s, at, gt_random(&random) % 4 == 0 ? NAN : valley(at));
         (void)gt_surrogate_learn(s);
     }
-    assert_true(gt_surrogate_best(s) == valley(5 * SIDE + 2));
     score_all(score, s);
     for (int i = 0; i < POINTS; i++)
         assert_true(isfinite(score[i]) && score[i] >= 0);
@@ -159,11 +161,12 @@ static void test_an_unknown_guess_says_nothing(void **state) {
     for (size_t i = 0; i < POINTS; i += 5) {
         gt_surrogate_add(s, i, guess[i]);
         gt_surrogate_tell(s, valley(i));
+        smallest = fmin(smallest, valley(i));
     }
     assert_true(gt_surrogate_learn(s));
     guess[0] = NAN; /* among the slowest, and measured */
     gt_surrogate_set(s, 0, POINTS, index, guess);
-    gt_surrogate_score(s, 0, POINTS, gt_surrogate_best(s), score);
+    gt_surrogate_score(s, 0, POINTS, smallest, score);
     print_message("of the unknown %g, of the best %g\n", score[0], score[5 * SIDE + 2]);
     assert_true(score[0] < score[5 * SIDE + 2]);
     gt_surrogate_destroy(s);

@@ -2,6 +2,7 @@
 /* sweep.json: its meaning, all errors it can have, and the shipped files. */
 #include "core/json.h"
 #include "tests/unit/short_of_memory.h"
+#include "tests/unit/sweep_text.h"
 #include "tuner/base/sweep.h"
 
 #include <glob.h>
@@ -20,7 +21,7 @@ static gt_status parse(struct gt_sweep *s, const char *sizes, struct gt_err *err
     char text[4096];
     const int len =
         snprintf(text, sizeof text, "{\"format\": 1,\n\"sizes\": [\n%s\n]}\n", sizes);
-    return gt_sweep_parse(s, "a.json", text, (size_t)len, err);
+    return parse_sweep(s, "a.json", text, (size_t)len, err);
 }
 
 static void good(struct gt_sweep *s, const char *sizes) {
@@ -246,7 +247,7 @@ static void test_documents(void **state) {
         struct gt_sweep s;
         struct gt_err err = {""};
         assert_int_equal(
-            gt_sweep_parse(&s, "a.json", rows[i].text, strlen(rows[i].text), &err),
+            parse_sweep(&s, "a.json", rows[i].text, strlen(rows[i].text), &err),
             GEMMTUNE_EPARSE);
         if (strstr(err.line, rows[i].line) == NULL)
             fail_msg("row %zu: \"%s\"", i, err.line);
@@ -426,7 +427,7 @@ static void test_out_of_memory_stays_so(void **state) {
         struct gt_sweep s;
         struct gt_err err = {""};
         allocations_left = n;
-        status = gt_sweep_parse(&s, "a.json", text, sizeof text - 1, &err);
+        status = parse_sweep(&s, "a.json", text, sizeof text - 1, &err);
         allocations_left = -1;
         assert_int_equal(err.line[0] == '\0', status == GEMMTUNE_OK);
         gt_sweep_clear(&s);

@@ -235,10 +235,9 @@ static gt_status read_document(struct gt_sweep *s, struct gt_node root,
     return status == GEMMTUNE_OK ? merge_duplicates(s, err) : status;
 }
 
-/* Takes ownership of the document. */
-static gt_status from_document(struct gt_sweep *out, struct gt_json *doc,
-                               struct gt_err *err) {
+gt_status gt_sweep_take(struct gt_sweep *out, struct gt_json *doc, struct gt_err *err) {
     struct gt_sweep s = {0};
+    *out = s;
     const gt_status status = read_document(&s, gt_json_root(doc), err);
     if (status == GEMMTUNE_OK)
         *out = s;
@@ -252,13 +251,5 @@ gt_status gt_sweep_load(struct gt_sweep *out, const char *path, struct gt_err *e
     struct gt_json *doc = NULL;
     *out = (struct gt_sweep){0};
     const gt_status status = gt_json_load(&doc, path, err);
-    return status == GEMMTUNE_OK ? from_document(out, doc, err) : status;
-}
-
-gt_status gt_sweep_parse(struct gt_sweep *out, const char *name, const char *text,
-                         size_t size, struct gt_err *err) {
-    struct gt_json *doc = NULL;
-    *out = (struct gt_sweep){0};
-    const gt_status status = gt_json_parse(&doc, name, text, size, err);
-    return status == GEMMTUNE_OK ? from_document(out, doc, err) : status;
+    return status == GEMMTUNE_OK ? gt_sweep_take(out, doc, err) : status;
 }

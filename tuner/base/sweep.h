@@ -28,6 +28,8 @@
 
 enum { GT_SWEEP_MAX = 100000 };
 
+struct gt_json;
+
 struct gt_sweep_item {
     gemmtune_problem problem; /* canonical */
     char name[GT_PROBLEM_NAME_MAX];
@@ -42,9 +44,8 @@ struct gt_sweep {
 
 /* EPARSE (or EIO for a missing or unreadable file) with file:line and path. */
 gt_status gt_sweep_load(struct gt_sweep *out, const char *path, struct gt_err *err);
-/* The same from memory. `name` is the file's name in messages. */
-gt_status gt_sweep_parse(struct gt_sweep *out, const char *name, const char *text,
-                         size_t size, struct gt_err *err);
+/* The same from a parsed document, which it destroys. EPARSE. */
+gt_status gt_sweep_take(struct gt_sweep *out, struct gt_json *doc, struct gt_err *err);
 /* Adds one problem by its name. */
 gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err);
 void gt_sweep_clear(struct gt_sweep *s);

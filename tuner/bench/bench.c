@@ -37,7 +37,7 @@ struct gt_bench {
 
 /* ---- opening ---- */
 
-void gt_bench_destroy(struct gt_bench *b) {
+static void destroy(struct gt_bench *b) {
     if (!b)
         return;
     for (int i = 0; i < GT_RIVALS; i++)
@@ -110,7 +110,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
     if (status == GEMMTUNE_OK)
         status = gt_rival_own.open(&b->own, &setup, err);
     if (status != GEMMTUNE_OK) {
-        gt_bench_destroy(b);
+        destroy(b);
         return status;
     }
     open_rivals(b, &setup, why);

@@ -62,11 +62,11 @@ struct gt_absence {
 
 struct gt_bench;
 
-/* Opens the device, our library, and the requested rivals that are available. */
+/* Opens the device, our library, and the requested rivals that are available, until the
+ * process ends. */
 gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
                           const struct gt_bench_options *options,
                           struct gt_absence why[GT_RIVALS], struct gt_err *err);
-void gt_bench_destroy(struct gt_bench *b);
 
 /* Device time in seconds that the rounds of a line may take. */
 double gt_bench_seconds(const struct gt_bench_options *o);

@@ -49,7 +49,7 @@ static gt_status open_library(void *table, const char *stem, const char *overrid
                    : GEMMTUNE_OK;
 }
 
-gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err) {
+static gt_status cublas_api(const struct gt_cublas **out, struct gt_err *err) {
     static struct gt_cublas api;
     gt_status status = GEMMTUNE_OK;
     if (api.cublasCreate == NULL)
@@ -158,7 +158,7 @@ struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p) {
 
 gt_status gt_cublas_open(const struct gt_cublas **api, cublasHandle_t *handle,
                          CUstream stream, struct gt_err *err) {
-    gt_status status = gt_cublas_api(api, err);
+    gt_status status = cublas_api(api, err);
     if (status == GEMMTUNE_OK)
         status = gt_cublas_result((*api)->cublasCreate(handle), "cublasCreate", err);
     if (status == GEMMTUNE_OK)

@@ -172,9 +172,8 @@ struct gt_cublaslt {
     size_t (*cublasLtGetVersion)(void);
 };
 
-/* Each opens the library, or the file that $GEMMTUNE_LIBCUBLAS or $GEMMTUNE_LIBCUBLASLT
- * names. It is opened once and never closed. ENODRIVER with a sentence. Not thread-safe. */
-gt_status gt_cublas_api(const struct gt_cublas **out, struct gt_err *err);
+/* Opens the library, or the file that $GEMMTUNE_LIBCUBLASLT names. It is opened once and
+ * never closed. ENODRIVER with a sentence. Not thread-safe. */
 gt_status gt_cublaslt_api(const struct gt_cublaslt **out, struct gt_err *err);
 
 /* EUNSUPPORTED when the library says that it does not support the call, else EDEVICE:

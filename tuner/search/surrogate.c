@@ -365,10 +365,6 @@ void gt_surrogate_tell(struct gt_surrogate *s, double value) {
         s->level = s->best;
 }
 
-double gt_surrogate_best(const struct gt_surrogate *s) {
-    return s->best;
-}
-
 bool gt_surrogate_learn(struct gt_surrogate *s) {
     struct row *good[ROWS];
     struct sample a = {.n = 0};

@@ -30,8 +30,6 @@ void gt_surrogate_add(struct gt_surrogate *s, size_t index, double guess);
 /* Gives the logarithm of the time of the first added point that has not been told, NAN for
  * a failure. */
 void gt_surrogate_tell(struct gt_surrogate *s, double value);
-/* The smallest value told; HUGE_VAL when there is none. */
-double gt_surrogate_best(const struct gt_surrogate *s);
 /* Learns lengths, noise and the weight of guesses. Returns true when they have changed;
  * then the slots must be set again. False: there are too few points or too few new ones. */
 bool gt_surrogate_learn(struct gt_surrogate *s);

@@ -36,9 +36,11 @@ static struct gt_tuning describe(char families[65], const struct gt_tuner *t,
     };
 }
 
-gt_status gt_tuned_find(bool *found, struct gt_tune_result *result,
-                        const struct gt_tuner *t, const struct gt_sweep_item *item,
-                        double seconds, struct gt_err *err) {
+/* Whether the problem has been tuned with t->effort and `seconds` of search (0: no limit)
+ * or more. If so, its stored records are the result. */
+static gt_status find(bool *found, struct gt_tune_result *result, const struct gt_tuner *t,
+                      const struct gt_sweep_item *item, double seconds,
+                      struct gt_err *err) {
     char families[65];
     const double began = gt_seconds();
     const struct gt_tuning least = describe(families, t, item, seconds);
@@ -56,8 +58,8 @@ gt_status gt_tuned_find_all(struct gt_tune_result *result, struct gt_budget *bud
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < s->count && status == GEMMTUNE_OK; i++) {
         bool found = false;
-        status = gt_tuned_find(&found, &result[i], t, &s->item[i],
-                               gt_budget_promised(budget, i), err);
+        status =
+            find(&found, &result[i], t, &s->item[i], gt_budget_promised(budget, i), err);
         budget->given[i] = found;
         if (!found)
             memset(&result[i], 0, sizeof result[i]);

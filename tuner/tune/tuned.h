@@ -9,17 +9,12 @@
 
 #include "tuner/tune/budget.h"
 
-/* Takes the stored records of the problem for the answer when it has been tuned with
- * t->effort and `seconds` of search (0: no limit) or more: *found, result->before is set.
- */
-gt_status gt_tuned_find(bool *found, struct gt_tune_result *result,
-                        const struct gt_tuner *t, const struct gt_sweep_item *item,
-                        double seconds, struct gt_err *err);
-/* The same for every problem of the budget's sweep, which are `given` then; result[i] of
- * the others stays 0. */
+/* Finds the problems of the budget's sweep that have been tuned with t->effort and their
+ * seconds of search (0: no limit) or more. Such a problem is `given`: its stored records
+ * are result[i], with `before`. result[i] of another problem stays 0. */
 gt_status gt_tuned_find_all(struct gt_tune_result *result, struct gt_budget *budget,
                             const struct gt_tuner *t, struct gt_err *err);
-/* Stores that it has been, if `result` says that a search came to its end. */
+/* Records the problem as tuned, if `result` says that a search came to its end. */
 gt_status gt_tuned_note(const struct gt_tune_result *result, const struct gt_tuner *t,
                         const struct gt_sweep_item *item, double seconds,
                         struct gt_err *err);

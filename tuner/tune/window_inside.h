@@ -64,8 +64,6 @@ static inline struct gt_window_entry *gt_window_at(struct gt_window *w, int i) {
 bool gt_window_is_late(const struct gt_window *w);
 /* Whether the pick may still be tried. */
 bool gt_window_wants(const struct gt_window *w, const struct gt_window_entry *e);
-/* Whether required picks have no outcome yet. */
-bool gt_window_has_required(struct gt_window *w);
 /* Whether a candidate that a compiler begins with now may come in time for a trial, or is
  * required. */
 bool gt_window_should_compile(const struct gt_window *w, const struct gt_window_entry *e);

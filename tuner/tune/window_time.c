@@ -29,7 +29,8 @@ static int required_left(struct gt_window *w) {
     return left;
 }
 
-bool gt_window_has_required(struct gt_window *w) {
+/* Whether required picks have no outcome yet. */
+static bool has_required(struct gt_window *w) {
     return required_left(w) > 0;
 }
 
@@ -61,7 +62,7 @@ static bool is_over(struct gt_window *w) {
 
 bool gt_window_is_out_of_time(struct gt_window *w) {
     return *w->t->stop || gt_pool_was_ended(w->t->pool) ||
-           ((gt_window_is_late(w) || is_over(w)) && !gt_window_has_required(w));
+           ((gt_window_is_late(w) || is_over(w)) && !has_required(w));
 }
 
 bool gt_window_compilers_are_free(const struct gt_window *w) {
@@ -93,7 +94,7 @@ void gt_window_start_clock(struct gt_window *w) {
 
 void gt_window_limit_jobs(struct gt_window *w) {
     const double part = fmin(w->limit_s / 8, gt_window_grace_s());
-    const bool can_end = w->finals->count > 0 && !gt_window_has_required(w);
+    const bool can_end = w->finals->count > 0 && !has_required(w);
     if (w->t->strict && w->deadline < HUGE_VAL)
         gt_pool_end_at(w->t->pool, w->deadline + (can_end ? part : gt_window_grace_s()));
 }
