@@ -226,9 +226,7 @@ static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
     out->expected_loss = GT_LOSS_UNKNOWN;
     gt_family_default(f, &out->point);
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
-                   l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "no problem of its types was tuned for this architecture"
-                                : "no tuned kernel may run this problem");
+                   gt_explain_lack(l, tuned, "no tuned kernel may run this problem"));
     return suits(out, l, last);
 }
 

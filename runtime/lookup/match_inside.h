@@ -221,6 +221,8 @@ void gt_explain_same_product(struct gt_choice *out, const struct gt_lookup *l,
                              const struct gt_near *c);
 void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
                        const struct gt_forecast *o, int count);
+/* Why no tuned kernel answers: too little was tuned; `otherwise` where enough was. */
+const char *gt_explain_lack(const struct gt_lookup *l, size_t tuned, const char *otherwise);
 void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,
                       const struct gt_forecast *o, int count, size_t tuned);
 

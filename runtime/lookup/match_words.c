@@ -64,6 +64,13 @@ void gt_explain_record(struct gt_choice *out, const struct gt_lookup *l,
                    changes, o->ns / 1e3, count);
 }
 
+const char *gt_explain_lack(const struct gt_lookup *l, size_t tuned,
+                            const char *otherwise) {
+    return l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
+           : tuned == 0 ? "no problem of its types was tuned for this architecture"
+                        : otherwise;
+}
+
 void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,
                       const struct gt_forecast *o, int count, size_t tuned) {
     char which[24], changes[CHANGES_MAX];
@@ -73,7 +80,5 @@ void gt_explain_start(struct gt_choice *out, const struct gt_lookup *l,
                    "%s of family %s%s, forecast %.1f us, best of %d: %s",
                    o->start < o->family->start_count ? which : "default point",
                    o->family->name, changes, o->ns / 1e3, count,
-                   l->query.snapshot->count == 0 ? "nothing was tuned for this architecture"
-                   : tuned == 0 ? "no problem of its types was tuned for this architecture"
-                                : "the tuned problems are too far away");
+                   gt_explain_lack(l, tuned, "the tuned problems are too far away"));
 }

@@ -209,8 +209,8 @@ stream "more than the host's memory" 1 'the matrices take 8598528.5 GB of host m
     f32-nn-2147483647x1000000x1000
 stream "no cut" 2 '--cut 3x4: give it as 8192x8192x4096' f32-nn-8x8x8 --cut 3x4
 stream "a cut of nothing" 2 '--cut 0x4x4' f32-nn-8x8x8 --cut 0x4x4
-stream "no order" 2 '--order six: choose of planned and five' f32-nn-8x8x8 --order six
-stream "no contestant" 2 '--against cublas: choose of resident and cublasxt' \
+stream "no order" 2 '--order six: choose one of planned and five' f32-nn-8x8x8 --order six
+stream "no contestant" 2 '--against cublas: choose one of resident and cublasxt' \
     f32-nn-8x8x8 --against cublas
 stream "a device twice" 2 'is named twice' f32-nn-8x8x8 --device 0
 stream "an empty product" 3 'is an empty product' f32-nn-8x0x8

@@ -92,7 +92,8 @@ static int read_against(struct gt_stream_setup *setup, const struct gt_texts *na
         else if (strcmp(names->text[i], known[1]) == 0)
             setup->cublasxt = true;
         else
-            return gt_die(GT_EXIT_USAGE, "--against %s: choose of resident and cublasxt",
+            return gt_die(GT_EXIT_USAGE,
+                          "--against %s: choose one of resident and cublasxt",
                           names->text[i]);
     }
     return -1;
@@ -104,7 +105,7 @@ static int read_order(struct gt_stream_setup *setup, const char *order) {
     setup->five_buffers = strcmp(order, "five") == 0;
     return setup->five_buffers
                ? -1
-               : gt_die(GT_EXIT_USAGE, "--order %s: choose of planned and five", order);
+               : gt_die(GT_EXIT_USAGE, "--order %s: choose one of planned and five", order);
 }
 
 static bool is_packed(const gemmtune_problem *p, int operand) {

@@ -142,7 +142,8 @@ gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                                      "at most %d kernels are timed together", GT_RACERS_MAX)
                            : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK && lab->sets.count == 0)
-        status = gt_fail(err, GEMMTUNE_EINVAL, "there are no inputs to time kernels on");
+        status = gt_fail(err, GEMMTUNE_EINVAL,
+                         "kernels are timed on sets of inputs, and none was made");
     if (status != GEMMTUNE_OK)
         return status;
     rule.top_mhz = gt_lab_device(lab)->clock_mhz;
