@@ -24,7 +24,7 @@ static bool is_digit(const char *at, const char *end) {
     return at < end && *at >= '0' && *at <= '9';
 }
 
-/* Takes digits; `fraction`: they stand behind the point. */
+/* Takes digits; `fraction`: they follow the point. */
 static const char *scan_digits(struct scanned *s, const char *at, const char *end,
                                bool fraction) {
     for (; is_digit(at, end); at++) {

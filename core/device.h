@@ -51,8 +51,8 @@ void gt_device_key(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]);
 
 /* Peak arithmetic of the device in operations per second for a mix of types, a row of
- * dtype.h; multiply and add count as two. The peak is that of tensor cores where they are
- * faster, else that of ordinary cores. 0 when unknown and for NULL. It assumes one
+ * dtype.h; multiply and add count as two. The peak of tensor cores is meant where they are
+ * faster, else the peak of ordinary cores. 0 when unknown and for NULL. It assumes one
  * multiply-add an element: i32 computed from bytes on tensor cores may be faster. */
 double gt_device_peak(const struct gt_device *d, const struct gt_dtype *types);
 /* The source of that figure, in a clause: "multiply-adds on ordinary cores". */

@@ -87,7 +87,7 @@ double gt_sum_unit(const gemmtune_problem *p);
 enum { GT_PROMOTION_DEPTH = 128 };
 int64_t gt_sum_depth(const gemmtune_problem *p);
 /* How large the error of all partial sums together is, as a part of the error of one sum
- * over k. It holds for terms whose mean is 0. Then the errors of p partial sums have
+ * over k. It holds for terms with a mean of 0. Then the errors of p partial sums have
  * independent signs and add up as sqrt(p), while the sizes of the terms add up as p. So the
  * part is 1 / sqrt(p). */
 double gt_sum_spread(const gemmtune_problem *p);

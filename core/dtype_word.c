@@ -46,7 +46,7 @@ static gt_status read_output(gemmtune_problem *p, struct gt_piece piece,
                : fail_type(piece, err);
 }
 
-/* The words behind @ that name an arithmetic. */
+/* The words after @ that name an arithmetic. */
 static const struct {
     const char *name;
     gemmtune_math math;

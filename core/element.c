@@ -74,13 +74,13 @@ struct gt_grid gt_grid_of(gemmtune_dtype type) {
 
 /* ---- floats of less than 32 bits ---- */
 
-/* The layout of such an element. Its bits without the sign are those that a double has when
+/* The layout of such an element. Its bits without the sign are the bits of a double when
  * the number is multiplied by `scale`, from the exponent's first bit on: the exponent of a
- * double counts from 1023, and that of an element from a smaller number. */
+ * double counts from 1023, and the exponent of an element from a smaller number. */
 struct format {
     double scale;
     int drop;            /* bits of a double's fraction that an element lacks */
-    uint32_t sign, past; /* the sign's bit; the bits that follow those of the largest
+    uint32_t sign, past; /* the sign's bit; the bits after the bits of the largest
                           * element: infinity, for e4m3 NaN */
     uint32_t nan;        /* bits of a NaN */
     size_t size;         /* bytes: 1 or 2 */

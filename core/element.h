@@ -30,7 +30,7 @@ gemmtune_dtype gt_type_wide(gemmtune_dtype type);
 
 /* The element at p; i32 and i8 as their values. p need not be aligned. */
 double gt_element_get(const void *p, gemmtune_dtype type);
-/* Writes the element nearest to the value; of two equally near, the one whose last bit is
+/* Writes the element nearest to the value; of two equally near, the one with a last bit of
  * 0. Values beyond the largest element become infinite (e4m3: NaN). Integers must be in
  * range. */
 void gt_element_put(void *p, gemmtune_dtype type, double value);
@@ -64,7 +64,7 @@ static inline double gt_power_below(double value) {
 }
 
 /* gt_element_round for a float type. A sum with a number so large that the unit of its last
- * place is that of the element is rounded as the element is. */
+ * place is the element's is rounded as the element is. */
 static inline double gt_grid_round(const struct gt_grid *g, double value) {
     const double own = gt_power_below(value), above = own > g->least ? own : g->least;
     const double shift = g->shift * (above < g->top ? above : g->top);

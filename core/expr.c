@@ -89,7 +89,7 @@ gt_status gt_symbols_add(int *slot, struct gt_symbols *s, const char *name,
 
 struct parser {
     struct gt_expr *e;
-    struct gt_expr_node *node; /* those of e */
+    struct gt_expr_node *node; /* the nodes of e */
     const struct gt_symbols *symbols;
     const char *at; /* in e->text */
     int depth;

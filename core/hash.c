@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.c - SHA-256. Names of variables and constants are those of FIPS 180-4. */
+/* hash.c - SHA-256. FIPS 180-4 has the same names of variables and constants. */
 #include "core/hash.h"
 
 #include "core/hash_x86.h"

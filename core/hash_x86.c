@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash_x86.c - see hash_x86.h. The instructions are those of Intel's "SHA Extensions"
- * (2013): SHA256RNDS2 does two rounds, SHA256MSG1 and SHA256MSG2 the message schedule. */
+/* hash_x86.c - see hash_x86.h. The instructions come from Intel's "SHA Extensions" (2013):
+ * SHA256RNDS2 does two rounds, SHA256MSG1 and SHA256MSG2 the message schedule. */
 #include "core/hash_x86.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -46,7 +46,7 @@ struct builder {
     const int *line;    /* of the next value in the order of the text */
 };
 
-/* Fills in a value whose item and parent are set, and all values inside it. */
+/* Fills in a value with its item and parent set, and all values inside it. */
 static void build(struct value *v, struct builder *b) {
     v->line = *b->line++;
     for (const cJSON *item = v->item->child; item != NULL; item = item->next)
@@ -103,7 +103,7 @@ static void keep_last(struct value *object, struct value *const *sorted) {
     object->count = kept;
 }
 
-/* What becomes of several members of one key in an object. */
+/* Several members of one key in an object: they are refused, or the last one counts. */
 enum keys { KEYS_ONCE, KEYS_LAST };
 
 static gt_status check_keys(const struct gt_json *doc, enum keys keys, size_t count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - a JSON reader whose every message is "file:line: /path: what is wrong".
+ * json.h - a JSON reader. Each of its messages is "file:line: /path: what is wrong".
  *
  * A thin layer on cJSON. It refuses text that cJSON accepts: duplicate keys, trailing text,
  * integers of 2^53 or more, NUL bytes, invalid UTF-8, nesting deeper than 64, files larger
@@ -56,7 +56,7 @@ int gt_json_line(struct gt_node n);             /* 1-based; 0 for an absent node
 /* Whether both are one value: of the same kind, arrays and objects element by element. */
 bool gt_json_equal(struct gt_node a, struct gt_node b);
 
-/* Fails with EPARSE and "file:line: /sizes/3/m: " ahead of the text. An absent node has no
+/* Fails with EPARSE and "file:line: /sizes/3/m: " before the text. An absent node has no
  * line: give its parent. */
 gt_status gt_json_fail(struct gt_node n, struct gt_err *err, const char *fmt, ...)
     GT_PRINTF(3, 4);

@@ -14,7 +14,7 @@ struct gt_launch {
     int64_t block[3];   /* threads a block (work-items) */
     int64_t cluster[3]; /* blocks a cluster, 1 1 1 when none */
     int64_t smem_bytes; /* dynamic shared memory (CUDA) */
-    bool overlaps; /* may begin before the launch ahead of it ends: it waits by itself */
+    bool overlaps;      /* may begin before the previous launch ends: it waits by itself */
 };
 
 /* A matrix in memory as a tensor map describes it; the hardware copies boxes of it. */

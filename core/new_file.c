@@ -15,7 +15,7 @@
 
 enum { LINKS_MAX = 40 };
 
-/* Errors beside those of the system. */
+/* Errors beside the system's errors. */
 enum { AN_OPEN_FILE = -1, A_CLOSED_FOLDER = -2, A_STICKY_FOLDER = -3, A_FOREIGN_PART = -4 };
 
 static const char *word_of(int error) {

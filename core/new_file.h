@@ -11,8 +11,8 @@
  * A symbolic link stays, and the file that it leads to is replaced. The new file gets the
  * permissions of the old one, but not its owner, its access list or its other names (hard
  * links), which keep the old text. A file that may not be written is not replaced either,
- * nor one whose folder may not be written, nor another user's part; all this is looked at
- * first. An open file of a process (/dev/stdout, /dev/fd/3) cannot be replaced.
+ * nor a file in a folder that may not be written, nor another user's part; all this is
+ * looked at first. An open file of a process (/dev/stdout, /dev/fd/3) cannot be replaced.
  */
 #ifndef GT_CORE_NEW_FILE_H
 #define GT_CORE_NEW_FILE_H

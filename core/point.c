@@ -32,7 +32,7 @@ bool gt_point_is_name(const char *text, size_t len) {
     return true;
 }
 
-/* Bytes of the parameter name ahead of a "="; 0 when there is none. */
+/* Bytes of the parameter name before a "="; 0 when there is none. */
 static size_t name_len(const char *text) {
     size_t len = 0;
     while (is_in_name(text[len]))
@@ -40,7 +40,7 @@ static size_t name_len(const char *text) {
     return len < GT_NAME_MAX && text[len] == '=' && is_upper(text[0]) ? len : 0;
 }
 
-/* Index of the entry whose name has these len bytes, or count. */
+/* Index of the entry with these len bytes as its name, or count. */
 static int find(const struct gt_point *p, const char *name, size_t len) {
     int i = 0;
     while (i < p->count &&
@@ -90,7 +90,7 @@ static bool is_separator(char c) {
     return c == ' ' || c == ',';
 }
 
-/* Bytes ahead of the next separator or of the end. */
+/* Bytes before the next separator or the end. */
 static size_t pair_len(const char *text) {
     size_t len = 0;
     while (text[len] != '\0' && !is_separator(text[len]))
@@ -145,14 +145,14 @@ static size_t int_len(const char *text) {
     return !padded && fits ? len : 0;
 }
 
-/* The names ahead of a pair. */
+/* The names before a pair. */
 struct names {
     const char *name[GT_POINT_MAX];
     int count;
     uint64_t marks; /* a bit for each: most names that are new have another one */
 };
 
-/* Adds the name, with the "=" behind it; false when it is there already. */
+/* Adds the name, with the "=" after it; false when it is there already. */
 static bool add_name(struct names *n, const char *name, size_t len) {
     const unsigned sum = (unsigned)name[0] + 7U * (unsigned)name[len - 1] + (unsigned)len;
     const uint64_t mark = UINT64_C(1) << sum % 64;

@@ -21,8 +21,8 @@ bool gt_math_splits(gemmtune_math math);
  * 2^-24, whatever the data are, as long as no part and no sum underflows. */
 double gt_split_error(gemmtune_math math, int64_t k);
 
-/* The part of f that splitting alone adds, for data of independent signs, as those of
- * checks. It is at most that of any data. */
+/* The part of f that splitting alone adds, for data of independent signs, such as the data
+ * of checks. For other data the part may be larger. */
 double gt_split_parts(gemmtune_math math, int64_t k);
 
 #endif

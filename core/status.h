@@ -29,7 +29,7 @@ struct gt_err {
 gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
-/* Puts "text: " ahead of the line in *err. */
+/* Puts "text: " before the line in *err. */
 gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 

@@ -47,13 +47,13 @@ bool gt_piece_is(struct gt_piece piece, const char *word);
 size_t gt_text_utf8(const char *text, size_t len);
 
 /* Makes a text one line that any terminal can show: control characters become spaces, bytes
- * that are not UTF-8 become "?". Also the control characters U+0080 to U+009F, of which
- * some begin a terminal's commands, and those that change the direction of writing. */
+ * that are not UTF-8 become "?". Also the control characters U+0080 to U+009F, since some
+ * begin a terminal's commands, and the characters that change the direction of writing. */
 void gt_text_clean(char *text);
 /* Formats into `line`, cut to fit, and cleans it. */
 void gt_text_line(char *line, size_t size, const char *fmt, va_list args) GT_PRINTF(3, 0);
 
-/* The end of a noun behind a count: "" for 1, else "s". */
+/* The end of a noun after a count: "" for 1, else "s". */
 const char *gt_text_plural(int64_t count);
 
 /* The word of the NULL-ended list that `word` is probably a misspelling of, or NULL. */

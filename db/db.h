@@ -4,8 +4,8 @@
  *
  * A trial is one point of one family tried on one problem and device. A record is one of a
  * problem's finalists. No row holds code: families and points are names and integers, and
- * every reader checks them again. Every row carries its own checksum. A row whose checksum
- * is wrong is skipped with one log line and never written back.
+ * every reader checks them again. Every row carries its own checksum. A row with a wrong
+ * checksum is skipped with one log line and never written back.
  *
  * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_state, gt_db_devices,
  * gt_db_records, gt_db_trials. Write side (the program only): everything else. A handle
@@ -31,7 +31,7 @@ enum gt_db_mode {
  * newer than this program. A gemmtune database holds our own tables and nothing else. */
 gt_status gt_db_open(struct gt_db **out, const char *path, enum gt_db_mode mode,
                      struct gt_err *err);
-/* What keeps a reader out, and is mended by any writer. */
+/* A flaw keeps readers out, and any writer mends it. */
 enum gt_db_flaw {
     GT_DB_SOUND,
     GT_DB_UNFINISHED, /* a process died while writing it */
@@ -192,9 +192,9 @@ gt_status gt_db_trial_find(bool *found, struct gt_trial_row *row, struct gt_db *
 /* The moment of the local records of (device, problem) in ms since 1970; 0: none. */
 gt_status gt_db_records_moment(int64_t *moment_ms, struct gt_db *db, const char *device_key,
                                const char *problem, struct gt_err *err);
-/* Replaces the local records of (device, problem) in one transaction, if they are still
- * those of the moment `known_ms`; records from elsewhere stay. Their moment is the first
- * row's (0: now), or just after that of the old set when the clock was set back. The
+/* Replaces the local records of (device, problem) in one transaction, if they still are the
+ * set of the moment `known_ms`; records from elsewhere stay. The moment of the new set is
+ * the first row's (0: now), or just after the old set's when the clock was set back. The
  * provenance of the rows is ignored. *put is false, and nothing is changed, after a failure
  * and when another process has put others. EINVAL: a row that a reader would skip. */
 gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
@@ -213,7 +213,7 @@ struct gt_tuning {
  * device that no run was begun on. */
 gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
                            struct gt_err *err);
-/* Whether a search with the same families is stored whose limits are at least those of
+/* Whether a search with the same families is stored, with limits at least as high as in
  * `least`. */
 gt_status gt_db_tuning_find(bool *found, struct gt_db *db, const struct gt_tuning *least,
                             struct gt_err *err);

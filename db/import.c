@@ -68,7 +68,7 @@ static gt_status (*const readers[])(const struct gt_db_column *, void *, struct 
     [GT_COLUMN_REAL] = read_real, [GT_COLUMN_WORD] = read_text,
 };
 
-/* What a file says once for many records: a text for each column that is shared. NULL
+/* A file says some texts once for many records: one for each column that is shared. NULL
  * where each row has all of its columns. */
 struct shared {
     const char *device, *family, *hash;
@@ -207,7 +207,7 @@ static gt_status member_text(const char **out, struct gt_node object, const char
     return status == GEMMTUNE_OK ? gt_json_string(out, n, err) : status;
 }
 
-/* A list of records: all of the file, or those of one device. */
+/* A list of records: all records of the file, or one device's. */
 struct record_list {
     struct gt_node devices, families, records;
     const char *device; /* of all records; NULL: each record names its own */

@@ -32,8 +32,8 @@ static void forget_card(struct gt_device *d) {
     d->uuid[0] = d->pci[0] = d->driver[0] = d->compiler[0] = '\0';
 }
 
-/* Stores the row and counts it when it is new. A row whose device did not arrive is refused
- * with a log line. */
+/* Stores the row and counts it when it is new. A row is refused, if its device did not
+ * arrive, with a log line. */
 static gt_status put(struct gt_intake *in, const struct gt_db_table *table,
                      const struct gt_db_subject *subject, const void *row, bool is_new,
                      struct gt_err *err) {

@@ -154,7 +154,7 @@ struct gt_db_table {
     const char *conflict;     /* the columns that make a row unique */
     const char *const *joins; /* other tables that its columns come from, NULL-ended */
     const char *order;        /* the defined order of reading */
-    /* For qsort of pointers to rows: the order of those of one device and problem, which
+    /* For qsort of pointers to rows: the order of the rows of one device and problem, which
      * `order` leaves open. NULL: it leaves none open. */
     int (*compare)(const void *a, const void *b);
     const struct gt_db_column *column;
@@ -176,7 +176,7 @@ void gt_locale_leave(struct gt_locales l);
 extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table;
 
 /* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory.
- * `where` NULL selects every row, even one whose subject is missing, so that the row is
+ * `where` NULL selects every row, even one without its subject, so that the row is
  * skipped with a log line instead of vanishing. */
 char *gt_row_select(const struct gt_db_table *table, const char *where, bool ordered);
 /* Loads a row of such a statement; every text is copied into *row. EDB with the reason when
@@ -192,7 +192,7 @@ void gt_row_checksum(char checksum[GT_CHECKSUM_MAX], const struct gt_db_table *t
 void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX],
                          const struct gt_db_subject *subject);
 void gt_checksum_end(char checksum[GT_CHECKSUM_MAX], struct gt_hash *h);
-/* One member of a row, of any type. Sizes are those of the kinds. */
+/* One member of a row, of any type. Its kind says its size. */
 int64_t gt_column_int(const struct gt_db_column *column, const void *row);
 void gt_column_set_int(const struct gt_db_column *column, void *row, int64_t value);
 double gt_column_real(const struct gt_db_column *column, const void *row);
@@ -210,7 +210,7 @@ gt_status gt_column_set_text(const struct gt_db_column *column, void *row, const
  * version is copied first. */
 gt_status gt_db_migrate(struct gt_db *db, const struct gt_migration *migrations,
                         struct gt_err *err);
-/* EDB unless the tables are exactly those that the migrations make. */
+/* EDB unless the migrations make exactly these tables. */
 gt_status gt_db_check_schema(struct gt_db *db, const struct gt_migration *migrations,
                              struct gt_err *err);
 /* The digest of the names and the SQL of all tables: 64 hex digits. */
@@ -243,7 +243,7 @@ typedef gt_status (*gt_stored_fn)(void *user, void *row, struct gt_err *err);
 gt_status gt_db_each(struct gt_db *db, const struct gt_db_table *table,
                      const char *device_key, const char *problem, gt_stored_fn fn,
                      void *user, struct gt_err *err);
-/* Finds the first row of `where`, whose ?s are bound to the NULL-ended texts. *found is
+/* Finds the first row of `where`, with the NULL-ended texts for its ?s. *found is
  * false when there is none or it is not sound. *id is set either way, 0 when there is
  * none. */
 gt_status gt_row_find(bool *found, void *row, int64_t *id, struct gt_db *db,

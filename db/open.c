@@ -261,8 +261,8 @@ static int over_budget(void *user) {
     return db->budget > 0 && db->spent > db->budget;
 }
 
-/* A sound row has over 100 bytes and takes about 150 steps to read. A file whose pages lead
- * back to themselves has endless rows; the budget ends them. */
+/* A sound row has over 100 bytes and takes about 150 steps to read. A file has endless
+ * rows, if its pages lead back to themselves; the budget ends them. */
 static void set_budget(struct gt_db *db) {
     struct stat st;
     const int64_t size = stat(db->path, &st) == 0 ? (int64_t)st.st_size : 0;
@@ -327,7 +327,7 @@ static gt_status open_all(struct gt_db *db, struct gt_err *err) {
     return status == GEMMTUNE_OK ? gt_db_check_schema(db, gt_migrations, err) : status;
 }
 
-/* What a writer would mend, of a file that could not be opened. */
+/* The flaw, in a file that could not be opened, that a writer would mend. */
 static enum gt_db_flaw flaw_of(const struct gt_db *db, gt_status status) {
     const int code = db->conn != NULL ? sqlite3_extended_errcode(db->conn) : SQLITE_OK;
     return status == GEMMTUNE_ESCHEMA ? GT_DB_OLDER

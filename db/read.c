@@ -31,7 +31,7 @@ struct group {
     size_t count, room;
 };
 
-/* The place behind the rows that wait. NULL: no memory. */
+/* The place after the rows that wait. NULL: no memory. */
 static union gt_db_stored *next_row(struct group *g) {
     if (g->count == g->room) {
         union gt_db_stored **grown = realloc(g->row, (g->room + 1) * sizeof *g->row);
@@ -51,7 +51,7 @@ static void clear_group(struct group *g) {
     free(g->row);
 }
 
-/* Whether the row behind those that wait belongs to them. */
+/* Whether the next row belongs to the rows that wait. */
 static bool belongs(const struct group *g, const struct gt_db_table *table) {
     if (g->count == 0 || table->compare == NULL)
         return g->count == 0;
@@ -71,7 +71,7 @@ static gt_status give(struct group *g, const struct gt_db_table *table, gt_store
     return status;
 }
 
-/* Lets the row behind wait with the others, after it has given those of another group. */
+/* Lets the next row wait with the others, after it has given the rows of another group. */
 static gt_status take(struct group *g, const struct gt_db_table *table, gt_stored_fn fn,
                       void *user, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;

@@ -5,7 +5,7 @@
  * CPU may be several devices of a file; they become one.
  *
  * A checksum covers the device's key, so the checksum of each of its rows changes as well.
- * A row whose old checksum is wrong keeps it, and readers go on skipping it.
+ * A row with a wrong checksum keeps it, and readers go on skipping it.
  */
 #include "db/internal.h"
 

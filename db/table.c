@@ -333,7 +333,7 @@ static int compare_records(const void *a, const void *b) {
 }
 
 /* SQLite reads the rows of a device by problem without sorting, out of an index. To sort
- * those of a problem here takes less time than to sort all columns there. */
+ * the rows of a problem here takes less time than to sort all columns there. */
 const struct gt_db_table gt_record_table = {
     .name = "record",
     .conflict = "subject, provenance",

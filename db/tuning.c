@@ -16,7 +16,7 @@ gt_status gt_db_tuning_put(struct gt_db *db, const struct gt_tuning *tuning,
     if (status == GEMMTUNE_OK && device == 0)
         status = gt_fail(err, GEMMTUNE_EINVAL, "%s: holds no device \"%s\"", db->path,
                          tuning->device_key);
-    if (status == GEMMTUNE_OK) /* a row whose two limits are as high or higher stays */
+    if (status == GEMMTUNE_OK) /* a row with two limits as high or higher stays */
         status = gt_sql_run(
             db, err,
             "INSERT INTO tuning (device, problem, families, trials, limit_ms, ended_ms) "

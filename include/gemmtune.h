@@ -155,7 +155,7 @@ typedef enum gemmtune_batch_kind {
  * elements. Copy it freely: it owns nothing. `epilogue` must live as long as the problem is
  * used.
  *
- * Rows and columns are those of the problem's own layout. GROUPED_ROWS, MASKED_ROWS,
+ * Rows and columns are meant in the problem's own layout. GROUPED_ROWS, MASKED_ROWS,
  * packed_b, row_order and an epilogue refer to rows, columns or B, so they need
  * GEMMTUNE_ROW_MAJOR.
  */
@@ -169,7 +169,7 @@ typedef struct gemmtune_problem {
     gemmtune_batch_kind batch_kind;
     int32_t reads_c;   /* 1: beta is usually not zero. The tuner tunes for that; any beta
                         * gives a right result with either value */
-    int32_t packed_b;  /* 1: B is an output of gemmtune_pack, whose layout replaces trans_b
+    int32_t packed_b;  /* 1: B is an output of gemmtune_pack: its layout replaces trans_b
                         * and ldb. ldb must be 0 or possible for trans_b all the same. A
                         * stride_b of 0 means one packed B for all products; no other
                         * value of stride_b has an effect */
@@ -184,9 +184,9 @@ typedef struct gemmtune_problem {
     int64_t batch;          /* products or groups; 0: nothing is computed or read */
     int64_t stride_a, stride_b, stride_c; /* GEMMTUNE_PACKED, 0 or more. With stride_c no
                                            * two products may overlap. A stride that has no
-                                           * meaning is ignored: all with one product or
-                                           * behind pointers, those of A and C with
-                                           * GROUPED_ROWS */
+                                           * meaning is ignored: all strides with one
+                                           * product or arrays of pointers, the strides of A
+                                           * and C with GROUPED_ROWS */
     int64_t expected_rows; /* GROUPED_ROWS, MASKED_ROWS: rows of a group or product that
                             * tuning should expect; 0: equal groups, or all rows */
     const char *epilogue;  /* function of each element before it is stored, in the words of
@@ -203,19 +203,19 @@ GEMMTUNE_API gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, si
 /* Column-major, not transposed, one product, strides GEMMTUNE_PACKED, the rest 0. A and B
  * have `type`. C has it as well, but BF16 for E4M3 and E5M2, and I32 for I8. Sums, alpha
  * and beta are F32 (F64 for F64, I32 for I8 and I32). Afterwards type_c may be set to F32
- * for the types of 16 and 8 bits, to F16 and BF16 for those of 8, and to I8 for I8. EINVAL
- * for NULL. */
+ * for the types of 16 and 8 bits, to F16 and BF16 for the types of 8 bits, and to I8 for
+ * I8. EINVAL for NULL. */
 static inline gemmtune_status gemmtune_problem_init(gemmtune_problem *p,
                                                     gemmtune_dtype type, int64_t m,
                                                     int64_t n, int64_t k) {
     return gemmtune_problem_init_sized(p, sizeof(gemmtune_problem), type, m, n, k);
 }
 
-/* The problem's canonical name, e.g. "f32-nt-4096x4096x1024". A name is row-major: that of
- * a column-major problem has A and B, m and n exchanged. The same text is the database key,
- * the command-line argument and the name in messages; docs/api.md has the grammar. Writes
- * at most `size` bytes with the NUL. Returns the length needed, as snprintf does, or a
- * negative gemmtune_status for an invalid problem. A problem without a kernel has a name
+/* The problem's canonical name, e.g. "f32-nt-4096x4096x1024". A name is row-major: the name
+ * of a column-major problem has A and B, m and n exchanged. The same text is the database
+ * key, the command-line argument and the name in messages; docs/api.md has the grammar.
+ * Writes at most `size` bytes with the NUL. Returns the length needed, as snprintf does, or
+ * a negative gemmtune_status for an invalid problem. A problem without a kernel has a name
  * too. */
 GEMMTUNE_API int gemmtune_problem_format(const gemmtune_problem *p, char *buf, size_t size);
 
@@ -237,8 +237,8 @@ static inline gemmtune_status gemmtune_problem_parse(gemmtune_problem *p,
  * elements. dst_ld and src_ld are the elements from one row to the next, 0 for packed rows.
  * (For a column-major matrix read columns for rows.) dst and src must not overlap.
  *
- * Each value is rounded to the nearest element; of two equally near, to the one whose last
- * bit is 0. Beyond the largest element lies infinity; E4M3 has none and becomes NaN.
+ * Each value is rounded to the nearest element; of two equally near, to the one with a last
+ * bit of 0. Beyond the largest element lies infinity; E4M3 has none and becomes NaN.
  * Integers take the nearest value of their range, and 0 for NaN. C has no types for F16,
  * BF16, E4M3 and E5M2: they are integers of 2 and 1 bytes there.
  *
@@ -327,8 +327,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_
                                                   gemmtune_match worst,
                                                   size_t workspace_max);
 
-/* gemmtune_plan_create that never waits for a compiler: the fastest known kernel among
- * those that are in the image cache. Run it until gemmtune_plan_prepare says that the one
+/* gemmtune_plan_create that never waits for a compiler: the fastest known kernel in the
+ * image cache. Run it until gemmtune_plan_prepare says that the one
  * of gemmtune_plan_create is built. The plan refuses pointers that are not aligned when no
  * kernel for these is cached. ENOTFOUND: none of the 64 kernels that were preferred is
  * cached; through OpenCL none ever is. */
@@ -430,9 +430,10 @@ typedef struct gemmtune_args {
                             * run: finish the queue before its memory is used again */
     uint32_t wait_count;   /* 0: wait_list is NULL */
     int32_t reserved;
-    /* Where matrices begin behind their pointers: 0 or more elements, each of its matrix's
-     * own type; of `rows` int32; of arrays of pointers pointers. A cl_mem has no address to
-     * add to. On CUDA an offset is added to the pointer, so one program serves both. */
+    /* Where matrices begin, counted from their pointers: 0 or more elements, each of its
+     * matrix's own type; of `rows` int32; of arrays of pointers pointers. A cl_mem has no
+     * address to add to. On CUDA an offset is added to the pointer, so one program serves
+     * both. */
     int64_t a_offset, b_offset, c_offset, d2_offset, rows_offset;
     int64_t workspace_offset;      /* bytes, a multiple of workspace_align */
     const int64_t *operand_offset; /* one for each operand; NULL: all 0 */
@@ -448,8 +449,8 @@ static inline gemmtune_status gemmtune_args_init(gemmtune_args *args) {
 
 /* Enqueues the plan's products on `stream` (CUstream, or cl_command_queue) and returns.
  * Each product is C = alpha op(A) op(B) + beta C, or the epilogue of that; when beta is
- * zero, C is written and not read, unless the epilogue names c. EINVAL: the operands are
- * not those that the epilogue declares.
+ * zero, C is written and not read, unless the epilogue names c. EINVAL: the operands differ
+ * from the operands that the epilogue declares.
  *
  * On OpenCL the first call with offsets that the plan's kernel cannot load vectors at
  * builds a second kernel, and such calls of other threads wait for it. The plan's context

@@ -34,7 +34,7 @@ enum {
     GT_EPILOGUE_DEPTH_MAX = 24   /* brackets, calls, signs and "?" inside one another */
 };
 
-/* The kind of a node's value. In a problem whose sums are floats every number is REAL. */
+/* The kind of a node's value. In a problem with sums of floats every number is REAL. */
 enum gt_epi_kind {
     GT_EPI_TRUTH, /* of a comparison; only "?" takes it */
     GT_EPI_INT,   /* int32; sums and products are modulo 2^32 */
@@ -152,8 +152,8 @@ bool gt_epilogue_same(const struct gt_epilogue *x, const struct gt_epilogue *y);
 /* Whether the expressions have such a leaf: enum gt_epi_op_id GT_EPI_X, GT_EPI_C, .. */
 bool gt_epilogue_reads(const struct gt_epilogue *e, int op);
 
-/* Whether all outputs have 16 bits or fewer and the arithmetic is that of f32: kernels may
- * then use shorter functions, whose errors still are far below a unit of the outputs. */
+/* Whether all outputs have 16 bits or fewer and the arithmetic is f32: kernels may then use
+ * shorter functions, with errors that still are far below a unit of the outputs. */
 bool gt_epilogue_is_brief(const struct gt_epilogue *e);
 
 /* Whether the value of a node is made of integers and elements without a rounding, but for
@@ -169,7 +169,7 @@ bool gt_epilogue_casts_once(const struct gt_epilogue *e, const struct gt_epi_nod
 /* Whether one of these is so. */
 bool gt_epilogue_has_once(const struct gt_epilogue *e);
 
-/* The first matrix operand whose elements are as large as those of C, or -1. */
+/* The first matrix operand with elements as large as C's, or -1. */
 int gt_epilogue_boxed(const struct gt_epilogue *e);
 
 /* Whether an operand has a value or a row for each product. */

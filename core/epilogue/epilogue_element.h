@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epilogue_element.h - operations of an epilogue on the ranges of one element whose
- * arithmetic is more than that of range.h: functions of one number, integers, comparisons.
+ * epilogue_element.h - operations of an epilogue on the ranges of one element that range.h
+ * lacks: functions of one number, integers, comparisons.
  * They give the results on all members of their operands, in doubles. epilogue_range.c adds
  * the roundoff of a kernel.
  */

@@ -14,7 +14,7 @@
 struct gt_epi_parser {
     struct gt_epilogue *e;
     const char *start, *at, *end;
-    const char *inside; /* the shorthand whose meaning is parsed, or NULL */
+    const char *inside; /* the shorthand that is parsed by its meaning, or NULL */
     int x;              /* what x stands for in a shorthand: a node, or -1 */
     int depth;
     unsigned read; /* a bit for each operand that was read */
@@ -41,7 +41,7 @@ bool gt_epi_take_index(int32_t *shape, struct gt_epi_parser *p);
 /* Whether a text may give this name: it is not one of the language, it is not too long, and
  * nothing else has it. */
 bool gt_epi_check_name(const struct gt_epi_parser *p, const char *word, size_t len);
-/* Adds an operand whose name has been checked. */
+/* Adds an operand with a checked name. */
 bool gt_epi_add_operand(struct gt_epi_parser *p, const char *word, size_t len,
                         int32_t shape, gemmtune_dtype type);
 /* The operand of this name, or -1. */

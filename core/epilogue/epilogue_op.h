@@ -69,7 +69,7 @@ enum gt_epi_level {
  * number. `tail` ends what an error of the operand's size allows where r goes to 0.
  * An operation that returns one of its operands has no error. The figures allow
  * what OpenCL 1.2 allows (division 2.5 ulp, exp, log and sqrt 3, tanh 5, erf 16); one ulp
- * is at most 2 u |r|. Those of sigmoid, gelu and silu follow from their formulas:
+ * is at most 2 u |r|. The errors of sigmoid, gelu and silu follow from their formulas:
  *     sigmoid  1 / (1 + exp(-t))
  *     silu     t / (1 + exp(-t)); below -88 (f64: -709) exp overflows and the result is -0
  *     gelu     t / 2 erfc(-t / sqrt 2) in f64. In f32 a distribution that is off by
@@ -78,7 +78,7 @@ enum gt_epi_level {
  *              is 7 u |2 z|, so 620 u of the result before exp overflows
  * Of minus infinity silu, gelu and gelu_tanh are -0, their limit, or NaN, as minus infinity
  * times 0 is.
- * A kernel whose outputs have 16 bits or fewer (gt_epilogue_is_brief) may lose `brief`
+ * A kernel with outputs of 16 bits or fewer (gt_epilogue_is_brief) may lose `brief`
  * instead of `relative`. Its sigmoid and silu compute exp(-t) as 2^(t log2(1/e)). The
  * exponent, at most 128, is rounded to f32, which is 2^-17 of the result.
  */

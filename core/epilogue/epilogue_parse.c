@@ -29,7 +29,7 @@ static bool add_statement(struct gt_epi_parser *p, const char *word, size_t len,
     return true;
 }
 
-/* Takes "=expression" behind a name. */
+/* Takes "=expression" after a name. */
 static bool take_assignment(struct gt_epi_parser *p, const char *word, size_t len) {
     if (!gt_epi_check_name(p, word, len) || !gt_epi_expect(p, "=", "\"=\""))
         return false;
@@ -50,7 +50,7 @@ static bool declare_d2(struct gt_epi_parser *p, const char *word, int32_t shape,
     return true;
 }
 
-/* Takes "[index]:type" behind a name. */
+/* Takes "[index]:type" after a name. */
 static bool take_declaration(struct gt_epi_parser *p, const char *word, size_t len,
                              bool *d2) {
     int32_t shape;

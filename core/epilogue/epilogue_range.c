@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epilogue_range.c - see epilogue_range.h. Nodes stand behind their operands, so one pass
+/* epilogue_range.c - see epilogue_range.h. Nodes follow their operands, so one pass
  * over the array evaluates the tree. A node is evaluated for all elements of a block before
- * the next node: one element's arithmetic does not wait for that of the one before. */
+ * the next node: one element's arithmetic does not wait for the arithmetic of the element
+ * before. */
 #include "core/epilogue/epilogue_range.h"
 
 #include "core/element.h"

@@ -5,9 +5,9 @@
  *
  * The value is computed in doubles. The range follows from acc's error, and from the
  * errors that epilogue_op.h allows each operation of the kernel's arithmetic. A kernel may
- * fuse a product and a sum, and may flush subnormal f32 and f64 numbers. A comparison
- * whose operands' ranges meet may have either result. An element outside the range is
- * wrong.
+ * fuse a product and a sum, and may flush subnormal f32 and f64 numbers. Where the ranges
+ * of its operands meet, a comparison may have either result. An element outside the range
+ * is wrong.
  */
 #ifndef GT_CORE_EPILOGUE_EPILOGUE_RANGE_H
 #define GT_CORE_EPILOGUE_EPILOGUE_RANGE_H

@@ -11,8 +11,8 @@
  * written anew. A kernel's prelude must define
  *   types       gt_real: gt_acc where sums are floats, else float. int as in C
  *   values      gt_in_x gt_in_acc gt_in_c gt_in_alpha gt_in_beta, and gt_in_<n> for operand
- *               n: gt_real, or int for an integer of a problem whose sums are integers.
- *               Those that the text does not name need not exist
+ *               n: gt_real, or int for an integer of a problem with sums of integers. A
+ *               value that the text does not name need not exist
  *               gt_once_x and gt_iodd(int): x, when no beta c is added, and an integer as
  *               reals that a rounding to 16 or 8 bits turns into the nearest element; where
  *               gt_epilogue_has_once
@@ -25,7 +25,7 @@
  *               (x); modulo 2^32
  *   casts       gt_cast_<type>(real): real; gt_int_<type>(real): int; gt_iint_<type>(int):
  *               int. All round to the nearest even number of the type and saturate
- * Operators are those of C: + - * / on gt_real, which may be fused, comparisons, ?:.
+ * Operators are C's: + - * / on gt_real, which may be fused, comparisons, ?:.
  */
 #ifndef GT_CORE_EPILOGUE_EPILOGUE_SOURCE_H
 #define GT_CORE_EPILOGUE_EPILOGUE_SOURCE_H

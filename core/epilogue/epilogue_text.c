@@ -107,7 +107,7 @@ int gt_epilogue_print(const struct gt_epilogue *e, char *buf, size_t size) {
 /* The longest `means` of a step, with its NUL. */
 enum { MEANING_MAX = 32 };
 
-/* The step whose meaning the node is, when the node `inner` is the step's x; or NULL. */
+/* The step that means the node, when the node `inner` is the step's x; or NULL. */
 static const char *step_from(int inner, const struct gt_epilogue *e, int at) {
     struct gt_epilogue cut = *e;
     char text[MEANING_MAX];
@@ -173,7 +173,7 @@ static bool try_shorthand(char text[GT_EPILOGUE_MAX], const struct gt_epilogue *
     return w.len < GT_EPILOGUE_MAX && means(text, e);
 }
 
-/* A bit for each operand whose type is not the one that the shorthand gives it. */
+/* A bit for each operand of another type than the shorthand gives it. */
 static unsigned unusual_types(const struct gt_epilogue *e, const char *word) {
     struct gt_epilogue usual;
     unsigned unusual = 0;

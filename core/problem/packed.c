@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-/* Tensor cores of 8-bit and tf32 operands read along k only, and those of 16-bit operands
- * are fastest so. Kernels of other types load rows along n. */
+/* Tensor cores of 8-bit and tf32 operands read along k only, and tensor cores of 16-bit
+ * operands are fastest so. Kernels of other types load rows along n. */
 static gemmtune_trans layout_of(const gemmtune_problem *p) {
     const bool wide = gt_type_size(p->type_b) >= 4;
     return wide && p->math != GEMMTUNE_MATH_TF32 ? GEMMTUNE_NOTRANS : GEMMTUNE_TRANS;

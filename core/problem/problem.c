@@ -177,7 +177,7 @@ static gt_status settle_packed(gemmtune_problem *p, struct gt_err *err) {
     return status == GEMMTUNE_OK ? gt_packed_settle(p, err) : status;
 }
 
-/* Matrices behind pointers count as if there were no gap between them. */
+/* Matrices in arrays of pointers count as if there were no gap between them. */
 static gt_status settle_operands(gemmtune_problem *p, bool swap, struct gt_err *err) {
     const struct operand operands[] = {
         {swap ? 'B' : 'A', gt_problem_shape_a(p), p->type_a, &p->lda, &p->stride_a,

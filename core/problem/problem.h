@@ -59,8 +59,8 @@ gt_status gt_problem_init(gemmtune_problem *p, size_t size, gemmtune_dtype type,
 bool gt_problem_is_batch(const gemmtune_problem *p);
 /* Whether pointers lead to its matrices. */
 bool gt_problem_has_pointers(const gemmtune_problem *p);
-/* Whether a call says which rows are computed: those of groups, or the first of each
- * product. */
+/* Whether a call says which rows are computed: the rows of each group, or the first rows of
+ * each product. */
 bool gt_problem_has_rows(const gemmtune_problem *p);
 /* Matrices of C, and of A where it is not shared: 1 for groups of rows, else `batch`. */
 int64_t gt_problem_outputs(const gemmtune_problem *p);
@@ -150,7 +150,7 @@ double gt_problem_least_bytes(const gemmtune_problem *p);
 enum { GT_VECTOR_BYTES = 16 };
 
 /* The largest power of two, at most GT_VECTOR_BYTES, that divides the address of every row
- * of an operand whose pointer has `pointer_align`. `stride` is the elements from a matrix
+ * of an operand with a pointer of `pointer_align`. `stride` is the elements from a matrix
  * of a batch to the next, 0 when there is one matrix. It says which vector loads are legal.
  */
 int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
