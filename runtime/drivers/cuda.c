@@ -25,7 +25,7 @@ struct cuda_kernel {
     CUcontext context;
     CUmodule module;
     bool borrowed; /* the module belongs to another kernel */
-    bool follows;  /* a launch may start before the one ahead of it ends */
+    bool follows;  /* a launch may start before the previous one ends */
     CUfunction function;
 };
 

@@ -372,8 +372,8 @@ struct gt_nvrtcs {
 };
 
 /* Every NVRTC of the machine: $GEMMTUNE_LIBNVRTC alone when that is set, else
- * libnvrtc.so.13, .12, .11.2, libnvrtc.so and those of /usr/local/cuda/lib64. Opened
- * once, from any thread. */
+ * libnvrtc.so.13, .12, .11.2, libnvrtc.so and the same names in /usr/local/cuda/lib64.
+ * Opened once, from any thread. */
 const struct gt_nvrtcs *gt_nvrtc_api(void);
 /* The names under which NVRTC is looked for, unless GEMMTUNE_LIBNVRTC is set. */
 enum { GT_NVRTC_NAMES = 7 };

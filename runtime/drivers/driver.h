@@ -125,7 +125,7 @@ struct gt_driver {
                             const struct gt_tiling *tiling, void *memory,
                             struct gt_err *err);
     /* The bytes of a buffer, INT64_MAX when the driver does not say. NULL: pointers are
-     * addresses, whose memory has no known end. */
+     * addresses, and nobody knows where their memory ends. */
     int64_t (*memory_bytes)(const void *memory);
     /* Enqueues a launch that passed `check_launch` on the caller's stream or queue. No
      * allocation, no lock, no wait for the device. EINVAL: the launch was refused, no part
@@ -136,7 +136,7 @@ struct gt_driver {
     /* These three are there where `takes_events` is. */
     /* Enqueues nothing but the order: its event ends when its waits have ended. */
     gt_status (*mark)(void *stream, struct gt_event_order order, struct gt_err *err);
-    /* Whether the queue may begin work before the work ahead of it has ended. */
+    /* Whether the queue may begin work before earlier work has ended. */
     bool (*is_unordered)(void *stream);
     void (*release_event)(void *event);
 };

@@ -15,14 +15,14 @@ struct gt_need {
 /* The place of a call's first element. */
 struct gt_memory {
     const void *pointer; /* an address, or a buffer */
-    int64_t at;          /* the bytes of the buffer ahead of it; 0 behind an address */
+    int64_t at;          /* the bytes of the buffer before it; 0 with an address */
 };
 
 /* The place of element `offset`, which is not negative. NULL stays NULL. */
 struct gt_memory gt_memory_at(const struct gt_driver *driver, const void *pointer,
                               int64_t offset, size_t element_bytes);
 
-/* The number whose low bits say how the place is aligned. Buffers begin at multiples of
+/* A number: its low bits say how the place is aligned. Buffers begin at multiples of
  * what any kernel asks for. */
 static inline uint64_t gt_memory_place(const struct gt_driver *driver, struct gt_memory m) {
     return driver->pointers_are_addresses ? (uint64_t)(uintptr_t)m.pointer : (uint64_t)m.at;

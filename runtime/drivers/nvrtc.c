@@ -119,7 +119,7 @@ static bool is_chatter(const char *line) {
            strncmp(line, "nvrtc: warning: Architectures prior", 35) == 0;
 }
 
-/* The number ahead of `what` in [line, end), or -1. */
+/* The number before `what` in [line, end), or -1. */
 static int number_before(const char *line, const char *end, const char *what) {
     const size_t length = strlen(what);
     for (const char *p = line; p + length <= end; p++) {

@@ -15,7 +15,7 @@ struct gt_nvrtc_choice {
 };
 
 /* Chooses the newest NVRTC that knows compute capability `cc`; else the newest that knows
- * an older one of the same major version, whose code such a device runs. EBUILD with a
+ * an older one of the same major version: such a device runs that code. EBUILD with a
  * sentence that names the package to install. */
 gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *err);
 /* "NVRTC 13.0" */

@@ -380,7 +380,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
 
 /* ---- order --------------------------------------------------------------------------- */
 
-/* A marker without a wait list waits for all work ahead of it. */
+/* A marker without a wait list waits for all earlier work. */
 static gt_status mark(void *stream, struct gt_event_order order, struct gt_err *err) {
     const cl_int result = gt_opencl_api(NULL)->clEnqueueMarkerWithWaitList(
         (cl_command_queue)stream, order.count, order.wait, order.event);

@@ -15,7 +15,7 @@ enum { GT_WORKSPACE_ALIGN = 256 };
 
 struct gt_exec; /* immutable after create; any thread may run it */
 
-/* Facts about an exec. Registers, bytes and the log are those of the main kernel. */
+/* Facts about an exec. Registers, bytes and the log belong to the main kernel. */
 struct gt_exec_info {
     int registers, spill_bytes, smem_bytes; /* -1 unknown */
     bool cached;
@@ -86,7 +86,7 @@ static inline void *gt_device_pointer(const void *p) {
 
 /* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
  * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
- * the operands are not those of the epilogue, the driver takes no order, or the device
+ * the operands differ from the epilogue's, the driver takes no order, or the device
  * refuses a launch; EWORKSPACE: the workspace is missing or misaligned. */
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err);

@@ -29,7 +29,7 @@ struct gt_exec {
     const struct gt_epilogue *epilogue; /* the problem's, or NULL */
     gt_arg args[GT_ARGS_MAX];           /* in the kernel's order */
     int arg_count;
-    union gt_value value[GT_ARG_KINDS]; /* by kind; gt_exec_run fills in those of a call */
+    union gt_value value[GT_ARG_KINDS]; /* by kind; gt_exec_run fills in a call's */
     size_t size[GT_ARG_KINDS];
     size_t unit[GT_ARG_KINDS]; /* bytes of what an offset counts; 0: no pointer */
     int64_t bytes[3];          /* of A, B and C, or of arrays of pointers to them */

@@ -121,7 +121,7 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
 
 /* Launches the kernels one after another. The first one waits for the call's events, and
  * the last one's event is the call's. In a queue without an order of its own each kernel
- * waits for the one ahead of it; events would cost time in other queues. Only points with
+ * waits for the previous one; events would cost time in other queues. Only points with
  * several kernels ask the queue. */
 static gt_status launch_passes(const struct gt_exec *e, const struct gt_value_ref *refs,
                                int count, const struct gt_call *call, struct gt_err *err) {
@@ -146,7 +146,7 @@ static gt_status launch_passes(const struct gt_exec *e, const struct gt_value_re
     return status;
 }
 
-/* The elements ahead of the first one of each pointer of a family's kernel, as
+/* The elements before the first one of each pointer of a family's kernel, as
  * GT_OFFSET_PARAMS lists them (source.c). An offset of the workspace is one of lines, and
  * kernels count sums in it. Returns how many. */
 static int count_offsets(int64_t offset[OFFSETS_MAX], const struct gt_exec *e,
@@ -189,7 +189,7 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_A
     return launch_passes(e, refs, count, call, err);
 }
 
-/* The arguments of a call: those that the problem decides, and the call's own. */
+/* The arguments of a call: the problem decides some, and the call has its own. */
 static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec *e,
                         const struct gt_call *call,
                         const struct gt_memory memory[GT_ARG_KINDS], bool reads_ab) {

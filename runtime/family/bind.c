@@ -39,8 +39,8 @@ static bool has_barriers(const struct gt_template *file) {
     return found;
 }
 
-/* Whether the epilogue asks for an element's product, which the kernels do not know: those
- * of a batch count the rows of all products, and m is no constant in them. */
+/* Whether the epilogue asks for an element's product, which the kernels do not know: the
+ * kernels of a batch count the rows of all products, and m is no constant in them. */
 static bool has_unknown_product(const struct gt_family *f, const gemmtune_problem *p) {
     const struct gt_epilogue *e = gt_epilogue_of(p);
     return gt_problem_is_batch(p) && f->batching >= GT_BATCHING_OWN && !f->per_problem &&
@@ -148,8 +148,8 @@ static int64_t expected_tiles(const struct gt_binding *b, int64_t rows) {
     return tiles > b->batch ? tiles : b->batch;
 }
 
-/* M and BATCH become those of slots. Rules ask whether there is one product: slots never
- * are one, since a slot may have no row. */
+/* M and BATCH become the rows of a slot and the number of slots. Rules ask whether there is
+ * one product: slots never are one, since a slot may have no row. */
 static void set_slots(struct gt_binding *b, int64_t rows) {
     const int64_t in_groups = b->walks > 0 ? expected_tiles(b, rows)
                                            : b->m / rows + b->batch; /* enough for all */
@@ -304,8 +304,8 @@ gt_status gt_point_values(int64_t values[GT_POINT_MAX], const struct gt_family *
     return status;
 }
 
-/* Reads "NAME=12", a value of the parameter's domain, and the space behind it. *text goes
- * on to the next pair. False for a number that is negative or has many digits, too. */
+/* Reads "NAME=12", a value of the parameter's domain, and the space after it. *text goes on
+ * to the next pair. False for a number that is negative or has many digits, too. */
 static bool read_pair(int64_t *value, const char **text, const struct gt_param *p) {
     enum { DIGITS_MAX = 18 }; /* they fit into 64 bits */
     const char *at = *text;

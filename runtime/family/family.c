@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family.c - the collection of kernel families: those compiled into the library and those
- * of a folder. It knows where families come from; family_parse.c knows what they mean.
+ * family.c - the collection of kernel families: some are compiled into the library, others
+ * come from a folder. It knows where families come from; family_parse.c knows what they
+ * mean.
  */
 #include "runtime/family/family_inside.h"
 

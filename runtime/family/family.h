@@ -4,7 +4,7 @@
  * source.
  *
  * Built-in families are parsed when the library is built (tools/families.c);
- * gt_families_add_folder adds those of a folder (`--templates DIR`). A family never
+ * gt_families_add_folder adds the families of a folder (`--templates DIR`). A family never
  * changes, and threads may share it.
  *
  * docs/templates.md lists the names that expressions may use, besides the family's own
@@ -21,7 +21,7 @@
 #include "core/problem/problem.h"
 
 enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 56, GT_ARGS_MAX = 24, GT_STARTS_MAX = 40 };
-/* the batch, its strides and the list of rows, after those of "args" */
+/* the batch, its strides and the list of rows, after the arguments of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
 enum { GT_ADAPT_MAX = 4, GT_TEMPLATES_MAX = 8 };
@@ -204,7 +204,7 @@ struct gt_family {
     struct gt_expr *align[3];             /* bytes, of the row starts of A, B and C */
     struct gt_expr *workspace;            /* bytes */
     struct gt_expr *walk; /* rows of a tile when one launch has all products; else 0 */
-    int pass_count, main; /* pass[main] is that of "launch" */
+    int pass_count, main; /* pass[main] is the pass of "launch" */
     struct gt_pass pass[GT_PASSES_MAX]; /* in the order they run */
     bool has_shape;
     struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
@@ -260,12 +260,12 @@ void gt_family_destroy(struct gt_family *f);
 /* Bit of a mix in gt_family.dtypes; 0 for NULL. */
 uint64_t gt_dtype_bit(const struct gt_dtype *row);
 /* Bits of the mixes that a word of "dtypes" means: the mix of that name, for "int8" all
- * mixes whose A and B are 8-bit integers, or for "fp8", "fp8@promoted" and "fp8@fast" all
- * mixes of this arithmetic whose A and B are 8-bit floats. 0 for any other word. */
+ * mixes with 8-bit integers as A and B, or for "fp8", "fp8@promoted" and "fp8@fast" all
+ * mixes of this arithmetic with 8-bit floats as A and B. 0 for any other word. */
 uint64_t gt_dtype_word_bits(const char *word);
-/* The mix whose kernels the family runs for the problem: the problem's own or, when the
- * family does not declare it, that of the same types in strict arithmetic. NULL when it
- * declares neither. */
+/* The family runs the kernels of this mix for the problem: the problem's own mix or, when
+ * the family does not declare it, the mix of the same types in strict arithmetic. NULL when
+ * it declares neither. */
 const struct gt_dtype *gt_family_dtype(const struct gt_family *f,
                                        const gemmtune_problem *p);
 /* Bit of "nn", "nt", "tn" or "tt" in gt_family.layouts; 0 for any other text. */
@@ -278,7 +278,7 @@ struct gt_binding {
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
     gemmtune_batch_kind batch_kind;
-    /* Where rows are grouped or masked, M and BATCH are those of slots: see
+    /* Where rows are grouped or masked, M and BATCH are meant for slots: see
      * templates/common/batch.h. These two are the problem's. */
     int64_t m, batch;
     int64_t rows;      /* of C that are expected to be computed, in all products */
@@ -290,7 +290,8 @@ struct gt_binding {
 };
 
 /* The arguments of the family's kernels, in order; returns how many. Kernels for batches
- * that are numbered by the grid take the batch and its strides after those of "args". */
+ * that are numbered by the grid take the batch and its strides after the arguments of
+ * "args". */
 int gt_family_args(gt_arg out[GT_ARGS_MAX], const struct gt_binding *b);
 
 /* The name in kernels of an argument that is a pointer; NULL of another one. */
@@ -336,7 +337,7 @@ gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt
 /* The steps of gt_bind_checked that depend on the point beside derived names, for a
  * caller that binds one parameter after the other. gt_bind_walk binds WALK:
  * whether one launch has the tiles of all products. It is 0 unless gt_bind_may_walk: for
- * a single product, and behind pointers that the family's walks cannot follow.
+ * a single product, and for matrices of pointers that the family's walks cannot follow.
  * gt_bind_slots binds M and BATCH where there are slots, as the point's tiles are high;
  * derived names are computed before it, and again after it. EINVAL: an expression fails. */
 bool gt_bind_may_walk(const struct gt_binding *b);
@@ -352,8 +353,8 @@ const char *gt_not_accepted(const struct gt_binding *b);
 /* Whether the shape of the problem is accepted, and the point is refused all the same: by
  * the alignment of its rows, or by a require rule, as a copy of four f64 is. */
 bool gt_is_misfit(const struct gt_binding *b);
-/* The bound point's values, of which the parameter that the refusing rule names gets its
- * next smaller one. A rule that names none lowers *last, the index of the parameter that
+/* The bound point's values. The parameter that the refusing rule names gets its next
+ * smaller one. A rule that names none lowers *last, the index of the parameter that
  * was lowered before; -1: there is none. Sets *last. False, and nothing is written, when no
  * rule refuses, when there is no parameter to lower, or no smaller value. */
 bool gt_family_lower(int64_t values[GT_POINT_MAX], int *last, const struct gt_binding *b);
@@ -376,16 +377,16 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
 /*
  * The whole text that a compiler sees:
  * - #defines of types, layout, parameters, derived and device names (each GT_<NAME>),
- * - GT_PARAMS; where pointers are buffers, with the elements ahead of each first one, by
+ * - GT_PARAMS; where pointers are buffers, with the elements before each first one, by
  *   which GT_AT_OFFSETS() moves the pointers at the beginning of every kernel,
  * - the parts of templates/common/ that the family uses,
  * - every require rule as a static assertion,
  * - a #line and the template.
  * One text serves every problem of the binding's types and layout. M, N and K are variables
- * of the kernel in it. Derived names that use them are expressions in the text; those that
- * use LDA.. or ALIGN_A.. are not in it. The family's "variants" are numbers in it, with
- * "per_problem" all derived names are: there is a text for each value of them. The caller
- * frees *out.
+ * of the kernel in it. Derived names that use them are expressions in the text; a derived
+ * name that uses LDA.. or ALIGN_A.. is not in it. The family's "variants" are numbers in
+ * it, with "per_problem" all derived names are: there is a text for each value of them. The
+ * caller frees *out.
  */
 gt_status gt_source_of(char **out, const struct gt_binding *b, const struct gt_device *d,
                        struct gt_err *err);

@@ -40,7 +40,7 @@ static bool may_end_token(char c) {
 }
 
 /* Bytes of the token at `at`: a string or character literal, or one character and the plain
- * ones behind it. A literal without its closing quote ends with its line. */
+ * ones after it. A literal without its closing quote ends with its line. */
 static size_t token_at(const char *at) {
     size_t len = 1;
     if (*at != '"' && *at != '\'') {
@@ -154,7 +154,7 @@ static void add_rules(struct gt_hash *h, struct gt_node rules) {
         add_value(h, gt_json_at(gt_json_at(rules, i), 0));
 }
 
-/* Keys of which nothing counts. */
+/* Keys that do not count. */
 static bool is_left_out(const char *key) {
     static const char *const keys[] = {"about", "meaning", "adapt"};
     bool out = false;

@@ -102,7 +102,7 @@ typedef gt_status (*gt_source_fn)(char **out, void *user, gemmtune_backend backe
 /* Whether text is [a-z][a-z0-9_]* or, as a C identifier, [A-Za-z_][A-Za-z0-9_]*, and short
  * enough for a name. */
 bool gt_is_word(const char *text, bool identifier);
-/* A copy of a string in *out, whose old text is freed. */
+/* A copy of a string in *out. The old text is freed. */
 gt_status gt_read_text(char **out, struct gt_node n, struct gt_err *err);
 /* Fails unless n is an array or object (see `kind`) of `least` to `most` members. */
 gt_status gt_read_list(struct gt_node n, enum gt_json_kind kind, size_t least, size_t most,
@@ -166,7 +166,7 @@ gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *er
 /* EPARSE, with file and line, unless every kernel of the family's sources takes
  * (GT_PARAMS), and begins with GT_FOLLOW() exactly where "overlap" is 1. */
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
-/* Where the body of the next kernel that takes (GT_PARAMS) begins, behind its brace, from
+/* Where the body of the next kernel that takes (GT_PARAMS) begins, after its brace, from
  * `at` on in code without comments; NULL: there is none. */
 const char *gt_kernel_body(const char *code, const char *at);
 

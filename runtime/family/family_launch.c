@@ -60,7 +60,7 @@ gt_status gt_parse_before(struct gt_family *f, struct gt_node n, struct gt_err *
     return parse_all_beside(f, n, err);
 }
 
-/* The rows of a tile are known ahead of the derived names, which may use WALK. */
+/* The rows of a tile are known before the derived names, which may use WALK. */
 static gt_status read_walk(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     const gt_status status = gt_read_or(&f->walk, "0", f, n, GT_OF_POINT, err);
     if (status != GEMMTUNE_OK)

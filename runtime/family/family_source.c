@@ -134,7 +134,7 @@ static bool is_identifier(char c) {
            c == '_';
 }
 
-/* The error of the kernel whose name is in the parentheses at `at`; NULL when there is
+/* The error of the kernel that the parentheses at `at` name; NULL when there is
  * none. */
 static const char *wrong_with(const struct gt_family *f, const char *at) {
     at = past_parentheses(at);
@@ -154,7 +154,7 @@ static gt_status refuse(const char *name, int line, const char *what, struct gt_
     return gt_fail(err, GEMMTUNE_EPARSE, "%s:%d: %s", name, line, what);
 }
 
-/* The parenthesis behind the next GT_KERNEL, from `at` on; NULL: there is none. */
+/* The parenthesis after the next GT_KERNEL, from `at` on; NULL: there is none. */
 static const char *next_kernel(const char *text, const char *at) {
     static const char mark[] = "GT_KERNEL";
     for (at = strstr(at, mark); at != NULL; at = strstr(at, mark)) {

@@ -57,7 +57,7 @@ static const struct {
 } parts[PART_COUNT] = {
     [DIALECT] = {"dialect", 0}, /* these two are in every source */
     [TYPES] = {"types", 0},
-    [EPILOGUE] = {"epilogue", 0}, /* and this one in those of problems with an epilogue */
+    [EPILOGUE] = {"epilogue", 0}, /* and this one in texts of problems with an epilogue */
     [VECTORS] = {"vectors", 0},
     [OPERANDS] = {"operands", BIT(VECTORS)},
     [SLABS] = {"slabs", BIT(VECTORS)},
@@ -87,7 +87,7 @@ static const struct {
     [SPLIT] = {"split", BIT(BYTES)},
     [POINTERS] = {"pointers", 0},
     [WALK] = {"walk", 0},
-    [BATCH] = {"batch", 0}, /* in those of batches without strides or with epilogues */
+    [BATCH] = {"batch", 0}, /* in texts of batches without strides or with epilogues */
 };
 
 _Static_assert((int)GT_PARTS_ALWAYS == (BIT(DIALECT) | BIT(TYPES)),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.c - the text that a compiler sees: macros, parts, rules, template. The template
- * keeps its lines, so the line numbers in a compiler's message are those of its file.
+ * keeps its lines, so the line numbers in a compiler's message hold for its file.
  */
 #include "runtime/drivers/driver.h"
 #include "runtime/family/epilogue_text.h"
@@ -158,7 +158,7 @@ static void put_epilogue(struct text *t, const struct gt_epilogue *e,
 }
 
 /* A parameter with its type. The workspace is not `restrict`: a kernel must not read the
- * data of an earlier kernel ahead of its wait. */
+ * data of an earlier kernel before its wait. */
 static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
     static const char *const declared[] = {
         [GT_ARG_M] = "int m",
@@ -195,8 +195,8 @@ static void put_param(struct text *t, const struct gt_binding *b, gt_arg arg) {
 
 /* ---- offsets --------------------------------------------------------------------- */
 
-/* A buffer has no address that a program might add to ahead of a launch. So kernels on a
- * device with buffers take the elements ahead of the first one of each pointer, and begin
+/* A buffer has no address that a program might add to before a launch. So kernels on a
+ * device with buffers take the elements before the first one of each pointer, and begin
  * with GT_AT_OFFSETS(). Other kernels have neither. */
 static bool has_offsets(const struct gt_device *d) {
     return !gt_driver_of(d->backend)->pointers_are_addresses;
@@ -257,8 +257,8 @@ static void put_moving(struct text *t, const char *code) {
 
 /* ---- pieces with kernels --------------------------------------------------------- */
 
-/* GT_PARAMS: the parameters of every kernel of the family, with names and types, then those
- * of the epilogue, and the offsets. */
+/* GT_PARAMS: the parameters of every kernel of the family, with names and types, then the
+ * epilogue's parameters, and the offsets. */
 static void put_params(struct text *t, const struct gt_binding *b, bool offsets) {
     gt_arg args[GT_ARGS_MAX];
     const int count = gt_family_args(args, b);
@@ -289,7 +289,7 @@ static void put_epilogue_macros(struct text *t, const struct gt_binding *b) {
         put_product(t, b);
 }
 
-/* The macros of kernels for batches. Those of single products have none of them. */
+/* The macros of kernels for batches. Kernels of single products have none of them. */
 static void put_batch(struct text *t, const struct gt_binding *b) {
     if (!b->is_batch)
         return;
@@ -307,7 +307,7 @@ static void put_batch(struct text *t, const struct gt_binding *b) {
             put_macro(t, "GT_HAS_WORKSPACE", 1);
 }
 
-/* The function of an epilogue stands behind the part that it is made of. */
+/* The function of an epilogue follows the part that it is made of. */
 static void put_parts(struct text *t, uint64_t set, const struct gt_epilogue *epilogue,
                       void (*put_code)(struct text *t, const char *code)) {
     const uint64_t made_of = gt_part_bit("epilogue");

@@ -213,8 +213,8 @@ static bool is_slanted(int64_t x, int64_t y) {
     return x > 8 * y || y > 8 * x;
 }
 
-/* The tile sizes to try along one axis: the given one, or those of all divisions. Returns
- * how many. */
+/* The tile sizes to try along one axis: the given one, or the sizes of all divisions.
+ * Returns how many. */
 static int sizes_of(int64_t out[DIVISIONS], int64_t side, int64_t given) {
     if (given > 0) {
         out[0] = given < side ? given : side;
@@ -312,7 +312,7 @@ gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_
     return status;
 }
 
-/* The size of a tile along one axis: the given one, or that of `parts` parts. */
+/* The size of a tile along one axis: the given one, or the size of `parts` parts. */
 static int64_t size_five(int64_t side, int64_t given, int64_t parts) {
     return given > 0 ? (given < side ? given : side) : part_size(side, parts);
 }

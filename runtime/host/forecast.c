@@ -59,8 +59,8 @@ enum clock { IN, RUN, OUT, CLOCKS };
 static const enum clock clock_of[GT_LANES] = {
     [GT_LANE_AB] = IN, [GT_LANE_C] = IN, [GT_LANE_RUN] = RUN, [GT_LANE_OUT] = OUT};
 
-/* A copy engine needs some time for each row of a box, which long rows hide. A box whose
- * rows are all of the matrix's is one row. */
+/* A copy engine needs some time for each row of a box, which long rows hide. A box with
+ * whole rows of the matrix is one row. */
 static double rows_seconds(const struct gt_host_cut *cut, const struct gt_host_op *op,
                            const struct gt_host_rates *rates) {
     const enum gt_operand x = gt_host_operand_of(op);
@@ -94,7 +94,8 @@ static void count_op(struct gt_host_forecast *f, const struct gt_host_cut *cut,
     f->bytes_out += c == OUT ? gt_host_op_bytes(cut, op) : 0;
 }
 
-/* Operations come after those that they wait for, so one pass finds when each ends. */
+/* Operations come after the operations that they wait for, so one pass finds when each
+ * ends. */
 static gt_status walk(struct gt_host_forecast *out, const struct gt_host_schedule *s,
                       const struct gt_host_rates *rates, struct gt_err *err) {
     double *over = calloc((size_t)s->count + 1, sizeof *over);

@@ -60,7 +60,7 @@ struct gt_host_choices {
     double seconds[GT_HOST_CHOICES]; /* as forecast */
 };
 
-/* Chooses tiles and slots: the fastest cuts by forecast among those that fit the limits.
+/* Chooses tiles and slots: the fastest cuts by forecast that fit the limits.
  * *given has problem, reads_c and sums, and tile sizes; sizes that are not 0 stay. EINVAL
  * with the numbers when not even the smallest tiles fit. */
 gt_status gt_host_choose_some(struct gt_host_choices *out, const struct gt_host_cut *given,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lane.c - a lane's thread: takes the lane's operations in order, waits for those that they
- * depend on, enqueues them, and notes when they ran.
+ * lane.c - a lane's thread: takes the lane's operations in order, waits for the operations
+ * that they depend on, enqueues them, and notes when they ran.
  *
  * An operation is WAITING until its lane has enqueued it. While it is ENQUEUED, other
  * queues can wait for its end event. When it is OVER, nothing needs to wait for it. At most
@@ -43,8 +43,8 @@ static gt_status grow_states(struct gt_host_engine *e, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-/* Whether the engine may begin another tile of C. It has the tile that is computed, those
- * that wait to be copied out, and one whose A and B are on their way. */
+/* Whether the engine may begin another tile of C. It has the tile that is computed, the
+ * tiles that wait to be copied out, and one with A and B on their way. */
 static bool may_claim(const struct gt_host_engine *e) {
     return e->claimed - e->stored <= e->run->cut->slots[GT_C];
 }

@@ -20,7 +20,7 @@ struct gt_host_plans {
     size_t workspace_bytes; /* the most that any of the plans needs */
 };
 
-/* Builds the plans of all tiles, or takes those that the context has from an earlier
+/* Builds the plans of all tiles, or takes the plans that the context has from an earlier
  * product. Clear *out after a failure as well. Errors as for
  * gemmtune_plan_create. */
 gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,

@@ -110,7 +110,7 @@ static gt_status time_copies(double rate[2], struct bench *b, unsigned ways,
     return status;
 }
 
-/* The cost of a short row beside its bytes: of a box whose rows lie far apart. */
+/* The cost of a short row beside its bytes: of a box with rows that lie far apart. */
 static gt_status time_rows(double *row, struct bench *b, double rate, struct gt_err *err) {
     const int64_t rows = b->bytes / ROW_PITCH;
     const struct gt_box box = {b->host[0], ROW_PITCH, b->memory[0], 0,
@@ -163,7 +163,7 @@ static int64_t at_most(int64_t x, int64_t most) {
     return x < most ? x : most;
 }
 
-/* The product of one tile whose sides are at most `side` and at most the problem's. */
+/* The product of one tile. Its sides are at most `side` and at most the problem's. */
 static struct gt_host_cut one_tile(const struct gt_host_cut *cut, int64_t side) {
     struct gt_host_cut one = *cut;
     gemmtune_problem *p = &one.problem;
@@ -230,8 +230,8 @@ static struct {
     } known[REMEMBERED_MAX];
 } memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The rate of a small product says little about that of a large one, and short copies say
- * little about long ones. Problems share a measurement when the products and the copies
+/* The rate of a small product says little about the rate of a large one, and short copies
+ * say little about long ones. Problems share a measurement when the products and the copies
  * that would be timed have the same number of binary digits. */
 static int size_class(const struct gt_host_cut *cut, int64_t memory) {
     const struct gt_host_cut one = one_tile(cut, SIDE_LAST);

@@ -10,7 +10,7 @@
 #include "runtime/host/copier.h"
 #include "runtime/host/forecast.h"
 
-/* Measures the rates, or returns those of an earlier measurement. Uses at most `memory`
+/* Measures the rates, or returns the rates of an earlier measurement. Uses at most `memory`
  * bytes of device memory. `staged`: copies go through host memory that the copier's threads
  * fill, so they are no faster than those threads. link[0] (in) and link[1] (out) get the
  * link's own rates. */

@@ -81,7 +81,7 @@ struct gt_host_slot {
 
 struct gt_host_schedule {
     const struct gt_host_cut *cut;
-    struct gt_host_op *op; /* `count`; each comes after those that it waits for */
+    struct gt_host_op *op; /* `count`; each comes after the operations that it waits for */
     int64_t count, room;
     int64_t walked; /* tiles of C so far */
     struct gt_host_slot *slot[GT_OPERANDS];

@@ -23,7 +23,7 @@ static double covered(struct gt_host_span *span, size_t count) {
     return seconds;
 }
 
-/* Spans of products come first, then those of copies. */
+/* Spans of products come first, then spans of copies. */
 struct spans {
     struct gt_host_span *of;
     size_t products, all;

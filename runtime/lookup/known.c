@@ -32,7 +32,7 @@ struct reading {
     struct gt_known *known;
     size_t count, room;
     size_t records;         /* how many of `known` are records; runners-up follow them */
-    size_t first, last;     /* records of the problem whose runners-up are being read */
+    size_t first, last;     /* records of the problem that has its runners-up read */
     size_t first_runner_up; /* the first runner-up of that problem */
     struct gt_known_left left;
 };
@@ -67,8 +67,8 @@ static const struct gt_device *find_device(const struct reading *r, const char *
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Reads a problem's name. Rows of one problem stand side by side, so it is mostly that of
- * the row before. */
+/* Reads a problem's name. Rows of one problem stand side by side, so it is mostly the name
+ * of the row before. */
 static gt_status take_problem(struct gt_known *k, const struct reading *r, const char *name,
                               struct gt_err *err) {
     if (r->count == 0 || strcmp(k[-1].problem_name, name) != 0)

@@ -29,7 +29,7 @@ gt_status gt_known_load_kept(struct gt_known **out, size_t *count, int64_t *stal
                              struct gt_db *db, const struct gt_families *families,
                              const char *arch, struct gt_err *err);
 
-/* The array as bytes that do not depend on where it lies, behind `head` bytes that the
+/* The array as bytes that do not depend on where it lies, after `head` bytes that the
  * caller fills; known_pack.c has the format. False when there is no memory. The caller
  * frees *out. `head` is not 0. */
 bool gt_known_pack(char **out, size_t *size, size_t head, const struct gt_known *known,

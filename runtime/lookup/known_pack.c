@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel, as it lies in memory. Behind it come a byte for each of its values, the
+/* A kernel, as it lies in memory. A byte follows for each of its values, the
  * problem's name and the device's key. */
 struct entry {
     double median_ns;
@@ -20,7 +20,7 @@ struct entry {
     int32_t rank;
     uint16_t family; /* its place in the list of families */
     uint16_t verified;
-    uint16_t problem_size, key_size; /* with the NUL; 0: those of the entry before */
+    uint16_t problem_size, key_size; /* with the NUL; 0: the entry before has the same */
     uint32_t unused;
 };
 _Static_assert(sizeof(struct entry) == 8 + 16 + 4 + 4 * 2 + 4, "no padding");
@@ -150,7 +150,7 @@ static void put(struct bytes *b, const void *from, size_t size) {
     b->size += size;
 }
 
-/* Bytes of a text with its NUL; 0 when it is that of the entry before. */
+/* Bytes of a text with its NUL; 0 when the entry before has the same text. */
 static uint16_t text_size(const char *text, const char *before) {
     return before != NULL && strcmp(text, before) == 0 ? 0 : (uint16_t)(strlen(text) + 1);
 }

@@ -15,8 +15,8 @@
 static const double learned_volume = 4e10;
 
 /* Whether trials of this arithmetic teach. i32 and the modes that make several products of
- * one have too few. So have outputs of another type and promoted sums, but their kernels
- * are those of the usual outputs, so what these have taught counts for them. */
+ * one have too few. So have outputs of another type and promoted sums, but they have the
+ * kernels of the usual outputs, so what these have taught counts for them. */
 static bool teaches(const struct gt_dtype *t) {
     const bool is_plain = t->math == GEMMTUNE_MATH_STRICT ||
                           t->math == GEMMTUNE_MATH_TF32 || t->math == GEMMTUNE_MATH_FAST ||
@@ -56,8 +56,8 @@ static const struct gt_learned_node *next_node(const struct gt_learned_node *n,
 
 enum { AT_ONCE = 8 };
 
-/* `sum` and that of AT_ONCE trees from `tree` on, whose ways do not wait for each other.
- * The loops are unrolled so that the ways are in registers. */
+/* `sum` and the sum of AT_ONCE trees from `tree` on. The ways through these trees do not
+ * wait for each other. The loops are unrolled so that the ways are in registers. */
 static double add_some(double sum, const struct gt_learned_node *tree, const float *x) {
     const struct gt_learned_node *at[AT_ONCE];
     int asks; /* negative when all ways have ended */
@@ -161,7 +161,7 @@ const struct gt_learned *gt_learned_of(const struct gt_trees *t,
 }
 
 /* The sum of trees `from` to `to` - 1, as far as there are so many: of the first trees, or
- * with `later` of those that were learned later. */
+ * with `later` of the trees that were learned later. */
 static double sum_of_part(const struct gt_learned *l, bool later, int from, int to,
                           const float *x) {
     const int first = later ? l->later : 0, count = later ? l->trees - l->later : l->later;
@@ -191,8 +191,8 @@ static bool is_too_long(const struct gt_model *m, const struct gt_prediction *p,
            p->ns * gt_learned_factor(sum, p->ns, p->least_ns) > share * m->too_long_ns;
 }
 
-/* The sum of all trees, or of those that make a rough forecast; of fewer, when they find
- * the time too long. */
+/* The sum of all trees, or of the trees that make a rough forecast; of fewer, when they
+ * find the time too long. */
 static double sum_for(const struct gt_model *m, const float *x,
                       const struct gt_prediction *p) {
     const struct stage *end = stages + (m->few_trees ? ROUGH_STAGES : STAGES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * learned.h - what the model's computation leaves out, learned from trials: for each family
- * an ensemble of small regression trees, whose sum is the expected logarithm of measured
+ * an ensemble of small regression trees. Their sum is the expected logarithm of measured
  * over predicted time. The trees of a device stand in its folder (shelf.h), in trees.bin.
  * From the trials of a database `gemmtune predict --learn` writes that file anew, and
  * `--learn-more` with more trees after the trees that it has. Pure, as the model is.
@@ -61,8 +61,8 @@ enum {
     GT_LEARNED_MAX = GT_LEARNED_COMMON + GT_POINT_MAX + GT_RULES_MAX,
     GT_LEARNED_LEAVES = 15, /* of a tree */
     GT_LEARNED_NODES = 2 * GT_LEARNED_LEAVES - 1,
-    /* Trees that make a rough forecast: of a family the first ones, and the first of those
-     * that were learned later. In the order of learning each one corrects less. */
+    /* Trees that make a rough forecast: of a family the first ones, and the first of the
+     * trees that were learned later. In the order of learning each one corrects less. */
     GT_LEARNED_ROUGH = 100,
     GT_LEARNED_ROUGH_LATER = 50,
     /* Of these, trees by which a forecast is seen to be much too long. */
@@ -73,7 +73,7 @@ enum {
 _Static_assert(GT_LEARNED_MAX <= INT8_MAX && GT_LEARNED_NODES <= UINT8_MAX,
                "a node's numbers must fit");
 
-/* A node of a tree, whose nodes lie in preorder: the left child follows, the right one is
+/* A node of a tree. The nodes lie in preorder: the left child follows, the right one is
  * `right` nodes further on. */
 struct gt_learned_node {
     float value;   /* a leaf's part of the sum; else x[asks] <= value leads to the left */
@@ -81,8 +81,8 @@ struct gt_learned_node {
     uint8_t right; /* of a leaf: 0 */
 };
 
-/* The trees of a family. Each has GT_LEARNED_NODES nodes; those behind its last leaf are
- * not used. */
+/* The trees of a family. Each has GT_LEARNED_NODES nodes; nodes after its last leaf are not
+ * used. */
 struct gt_learned {
     char *family;
     /* Names of the family's parameters and of what it derives, each with a space after it.

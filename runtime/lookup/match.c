@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - the choice of a kernel for a problem. The order of preference is that of enum
- * gt_preference:
+ * match.c - the choice of a kernel for a problem. The order of preference is the order of
+ * enum gt_preference:
  *
  *     EXACT    records of this problem, measured and verified on this device; by rank
  *     ARCH     records of this problem with this device's key, measured elsewhere (merged,
@@ -16,8 +16,8 @@
  *
  * A caller that asks for SHAPE at worst gets no kernel that was measured elsewhere.
  *
- * Where a problem allows other arithmetic than strict, its own records compete with those
- * of the strict problem, by time.
+ * Where a problem allows other arithmetic than strict, its own records compete with the
+ * records of the strict problem, by time.
  *
  * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
  * before its speed is considered. No device, no file, no lock.
@@ -30,11 +30,11 @@
 #include <string.h>
 
 /*
- * Expected losses. That of a forecast grows with the square of its doubt (match_options.c):
- * problems that were hidden among others lost 1.4 % at doubts of 0.06, drawn ones 10 % at
- * 0.15. It is at least the difference that finals cannot see. A kernel of a similar device
- * is assumed to lose about as much as a start. A kernel that was tuned without the
- * epilogue, or with another one, is assumed to lose little.
+ * Expected losses. The expected loss of a forecast grows with the square of its doubt
+ * (match_options.c): problems that were hidden among others lost 1.4 % at doubts of 0.06,
+ * drawn ones 10 % at 0.15. It is at least the difference that finals cannot see. A kernel
+ * of a similar device is assumed to lose about as much as a start. A kernel that was tuned
+ * without the epilogue, or with another one, is assumed to lose little.
  */
 static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;
@@ -57,8 +57,8 @@ static bool suits(struct gt_choice *out, const struct gt_lookup *l, struct gt_er
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* The expected loss of an option: its doubt and, when better ones did not suit, what its
- * forecast is behind theirs. */
+/* The expected loss of an option: its doubt and, when better ones did not suit, how much
+ * slower its forecast is than theirs. */
 static double loss_of(const struct gt_forecasts *all, int i) {
     const struct gt_forecast *o = &all->item[i];
     const double own = fmin(loss_of_doubt2 * o->doubt * o->doubt, GT_LOSS_UNKNOWN);

@@ -7,8 +7,8 @@
  * that was right for another problem comes to fit this one.
  *
  * Rough walks begin at the best option of each of a few families, so that each family is
- * compared at a point that suits the problem. Where trees correct forecasts, others follow
- * them that begin at all settled options, and whose forecasts are made by all trees. Such a
+ * compared at a point that suits the problem. Where trees correct forecasts, other walks
+ * follow. They begin at all settled options, and all trees make their forecasts. Such a
  * walk leaves out points that it or an earlier one asked about.
  */
 #include "core/mix.h"
@@ -61,9 +61,9 @@ static bool remember(struct gt_forecasts *all, const struct gt_forecast *o) {
 
 /* ---- walks --------------------------------------------------------------------------- */
 
-/* Adds the cheapest option that differs from `o` in one parameter, and in those that rules
- * lower then, if it is cheaper. There must be room for two: the cheapest one, and the one
- * that is compared with it. */
+/* Adds the cheapest option that differs from `o` in one parameter, and in the parameters
+ * that rules lower then, if it is cheaper. There must be room for two: the cheapest one,
+ * and the one that is compared with it. */
 static bool step(struct gt_forecasts *all, const struct gt_forecast *o) {
     const struct gt_family *f = o->family;
     const int best = all->count;

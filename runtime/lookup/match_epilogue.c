@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* match_epilogue.c - records of a product that was tuned without an epilogue, or with
- * another one: how much their epilogues are like that of a query. */
+ * another one: how much their epilogues are like a query's. */
 #include "runtime/lookup/match_inside.h"
 
 #include "core/epilogue/epilogue_cost.h"
@@ -41,7 +41,7 @@ static double epilogues_apart(const gemmtune_problem *x, const gemmtune_problem 
            of_function * fabs(functions[0] - functions[1]);
 }
 
-/* Imported winners come behind all that were measured here. */
+/* Imported winners come after all winners that were measured here. */
 static const double unverified = 1000;
 
 size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, size_t count,

@@ -20,14 +20,14 @@ enum { SETTLED = 12 };
 
 /* Whether anything else is preferred: a kernel of a family for comparison, or a start of a
  * rung of the ladder, which was not measured. The model alone flatters such kernels on
- * small problems, of which it sees mostly the launch: an H200 took 2.5 to 3.6 times the
+ * small problems, since it sees mostly their launch: an H200 took 2.5 to 3.6 times the
  * winner's time with the textbook kernel. Trees know them like any other kernel. */
 static bool is_last_resort(const struct gt_forecast *o) {
     return !o->has_trees && (o->family->role != GT_ROLE_NONE ||
                              (o->from == NULL && o->family->rung_count > 0));
 }
 
-/* Best first; rough forecasts follow those that are settled. */
+/* Best first; rough forecasts follow settled ones. */
 static int by_cost(const void *a, const void *b) {
     const struct gt_forecast *x = a, *y = b;
     int o = y->is_settled - x->is_settled;

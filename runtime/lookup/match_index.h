@@ -3,7 +3,7 @@
  * match_index.h - the inside of gt_index: known kernels in the order of their problems'
  * names, and in trees.
  *
- * A tree holds the kernels of one kind: those of one device, measured here or elsewhere,
+ * A tree holds the kernels of one kind: kernels of one device, measured here or elsewhere,
  * for problems that differ in their sizes and epilogues alone. It is a k-d tree (Bentley
  * 1975) over the problems' places. A search takes the nearest kernels out of several trees,
  * one after another (Hjaltason and Samet 1999).
@@ -36,8 +36,8 @@ struct gt_index {
     struct gt_index_node *node;      /* the roots of all trees stand first */
 };
 
-/* The place in by_name of the first kernel of this problem; when there is none, of the
- * first one behind it. */
+/* The place in by_name of the first kernel of this problem; when there is none, of the next
+ * one. */
 size_t gt_index_find(const struct gt_index *index, const char *problem_name);
 
 /* ---- the search (match_nearest.c) ---------------------------------------------------- */

@@ -67,9 +67,9 @@ void gt_near_select(struct gt_near *near, size_t count, size_t most);
 
 /* ---- epilogues (match_epilogue.c) ---------------------------------------------------- */
 
-/* The winners among the records (at most GT_NEAR_MAX) whose problem differs from `p` in its
- * epilogue only: those that were measured here first, then the most alike epilogue, then
- * the order of `near`. Returns how many. */
+/* The winners among the records (at most GT_NEAR_MAX) for problems that differ from `p` in
+ * their epilogue only: winners that were measured here first, then the most alike epilogue,
+ * then the order of `near`. Returns how many. */
 size_t gt_near_same_product(struct gt_near *out, const struct gt_near *near, size_t count,
                             const gemmtune_problem *p);
 
@@ -175,7 +175,7 @@ void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, siz
 
 /* ---- lessons (match_lessons.c) ------------------------------------------------------- */
 
-/* Makes a lesson of each record. Those of a family with trees teach nothing, so the error
+/* Makes a lesson of each record. Records of a family with trees teach nothing, so the error
  * on their own problem is not looked up. */
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near, size_t count);
 /* The geometric mean of the lessons about the option's family: the model's error for the
@@ -193,9 +193,9 @@ void gt_forecasts_offer_records(struct gt_forecasts *all);
 void gt_forecasts_offer_starts(struct gt_forecasts *all);
 /* Adds the cheapest options, which stand first, with other splits of k. */
 void gt_forecasts_offer_splits(struct gt_forecasts *all);
-/* Replaces the rough forecasts of the first `count` options by those of all trees, where
- * there are trees. After that they are no longer in order, and options that are added get
- * forecasts by all trees. */
+/* Replaces the rough forecasts of the first `count` options by forecasts of all trees,
+ * where there are trees. After that they are no longer in order, and options that are added
+ * get forecasts by all trees. */
 void gt_forecasts_settle(struct gt_forecasts *all, int count);
 /* Adds the option as item `best`, if it may run, if need be with smaller values. When there
  * is such an item already, the cheaper one of the two stays. */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The distance of a box may come out larger than that of a kernel at its edge, by rounding.
- * This is more than the rounding of numbers up to 64. */
+/* The distance of a box may come out larger than the distance of a kernel at its edge, by
+ * rounding. This is more than the rounding of numbers up to 64. */
 static const double rounding = 1e-9;
 
 enum { ROOM_MIN = 256 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match_walk.c - the candidates of a query, group by group. Without an index all of them
- * are gathered, and each group is selected among those that are left. With an index only
- * the records of this very problem are gathered. The others come from a search, which
- * begins when they are asked for.
+ * are gathered, and each group is selected among the candidates that are left. With an
+ * index only the records of this very problem are gathered. The others come from a search,
+ * which begins when they are asked for.
  */
 #include "runtime/lookup/match_index.h"
 
@@ -57,7 +57,7 @@ size_t gt_match_walk_same(struct gt_near **group, struct gt_match_walk *w) {
     return count > 0 && (*group)->preference <= GT_SAME_UNCHECKED ? count : 0;
 }
 
-/* Those of the gathered candidates that have the walk's preference. */
+/* The gathered candidates that have the walk's preference. */
 static size_t take_same(struct gt_near **group, struct gt_match_walk *w) {
     const size_t at = w->at, count = w->at < w->count ? take_gathered(group, w) : 0;
     if (count == 0 || (*group)->preference == w->preference)

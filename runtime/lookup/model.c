@@ -21,7 +21,7 @@ enum {
 
 /* ---- one point ---------------------------------------------------------------------- */
 
-/* A point on a device, in numbers; bytes and clocks of a block are those of one slab. */
+/* A point on a device, in numbers; bytes and clocks of a block are counted for one slab. */
 struct work {
     const struct gt_facts *facts;
     const struct gt_device *d;
@@ -66,7 +66,7 @@ static double rate_of(const struct gt_device *d, const struct gt_dtype *types,
                                             : 0;
 }
 
-/* Products whose tiles a block computes at a time. */
+/* Products that a block computes tiles of at a time. */
 static double at_a_time(const struct work *w) {
     return fmax(1, (double)w->shape[GT_SHAPE_PRODUCTS]);
 }
@@ -184,7 +184,7 @@ static double traffic(const struct work *w, double resident) {
     const double once = bytes_once(w);
     if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
-    /* Rows of tiles that share a B: those of a product, or of all slots of a group. */
+    /* Rows of tiles that share a B: the rows of a product, or of all slots of a group. */
     const double high =
         fmax(1, ceil(w->m / (double)s[GT_SHAPE_TILE_M])) * w->products / fmax(1, w->groups);
     const double wide = fmax(1, ceil(w->n / (double)s[GT_SHAPE_TILE_N]));

@@ -8,7 +8,7 @@
  * busiest unit's (multiprocessor's) times for each resource: the longest binds, and those
  * near it add to it. Where trials have taught what the computation leaves out (learned.h),
  * a factor corrects the sum, and the terms stay as computed. There is no prediction for a
- * family without a shape, for a CPU, or for a device whose peaks are unknown.
+ * family without a shape, for a CPU, or for a device with unknown peaks.
  */
 #ifndef GT_RUNTIME_LOOKUP_MODEL_H
 #define GT_RUNTIME_LOOKUP_MODEL_H
@@ -66,7 +66,7 @@ struct gt_compiled {
 
 struct gt_learned; /* learned.h */
 
-/* What forecasts a family's kernels of one problem on one device. A plain value. */
+/* The forecaster of a family's kernels of one problem on one device. A plain value. */
 struct gt_model {
     const struct gt_device *device;
     const struct gt_costs *costs;

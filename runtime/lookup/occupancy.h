@@ -19,7 +19,7 @@ bool gt_occupancy_knows(int cc);
 /* How many blocks of `threads` threads, with `registers` registers a thread and `smem`
  * bytes a block, a unit holds at once; 0 when none fits, or the unit is not known. */
 int gt_occupancy_blocks(int cc, int threads, int registers, int64_t smem);
-/* The most registers of a thread with which so many blocks (at most those that a unit can
+/* The most registers of a thread with which so many blocks (at most as many as a unit can
  * hold) of so many warps fit; 0 when the unit is not known. `warps` and `blocks` are 1 or
  * more. */
 int gt_occupancy_registers(int cc, int64_t warps, int64_t blocks);

@@ -132,7 +132,7 @@ gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *e
 }
 
 /* Whether the folder `path` serves the device; if it cannot be read, no. *named says
- * whether the folder is that of a device of this name. */
+ * whether the folder belongs to a device of this name. */
 static bool serves(bool *named, const char *path, const struct gt_device *d) {
     struct served s;
     struct gt_err err;

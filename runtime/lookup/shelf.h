@@ -27,7 +27,7 @@ struct gt_shelf {
     struct gt_trees trees; /* empty: nothing was learned */
 };
 
-/* What is known of the device, never NULL. The first call for a device reads files, and
+/* The knowledge about the device, never NULL. The first call for a device reads files, and
  * keeps what it read until the process ends. A folder that cannot be read counts as
  * missing, and the log says why. Any thread may call it. */
 const struct gt_shelf *gt_shelf_of(const struct gt_device *d);
