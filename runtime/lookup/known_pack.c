@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel, as it lies in memory. A byte follows for each of its values, the
- * problem's name and the device's key. */
+/* A kernel, as it lies in memory. A byte follows for each of its values, then the problem's
+ * name and the device's key. */
 struct entry {
     double median_ns;
     int64_t tile[2];

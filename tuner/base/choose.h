@@ -16,8 +16,8 @@ struct gt_chosen {
     int64_t stale;          /* rows of older kernel sources, which were skipped */
 };
 
-/* What the library chooses for a problem when nothing limits it: any match, any workspace,
- * pointers that are aligned. Errors are those of gt_match. */
+/* The library's choice for a problem when nothing limits it: any match, any workspace,
+ * pointers that are aligned. Errors as of gt_match. */
 gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapshot,
                          const struct gt_device *device, const gemmtune_problem *p,
                          struct gt_err *err);

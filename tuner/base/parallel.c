@@ -49,7 +49,7 @@ int gt_parallel_threads(void) {
 static void *run(void *user) {
     const struct worker *w = user;
     struct work *work = w->work;
-    if (w->thread > 0) /* thread 0 is the caller, whose cores stay its own */
+    if (w->thread > 0) /* thread 0 is the caller and keeps its own cores */
         gt_cores_keep(&work->cores);
     for (;;) {
         const int64_t first = atomic_fetch_add(&work->next, work->part);

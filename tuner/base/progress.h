@@ -47,7 +47,7 @@ void gt_progress_say(struct gt_progress *p, const char *text);
 void gt_progress_step(struct gt_progress *p, const char *text);
 /* A line about several processes: on a terminal alone, and not too often. */
 void gt_progress_crowd(struct gt_progress *p, const char *text);
-/* How far a loop is: called ahead of step `done` of `of`, from 0 on. */
+/* How far a loop is: called before step `done` of `of`, from 0 on. */
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of);
 /* Erases the rewritten line from the terminal. */
 void gt_progress_end(struct gt_progress *p);

@@ -12,7 +12,7 @@ enum { SEARCH_MS = 5000 };
 static const double flops_a_ms = 2e8;
 static const double cost_max = 1e12; /* the sum over a sweep fits 64 bits */
 
-/* Digits alone: no sign, no blank. Stops behind them. */
+/* Digits alone: no sign, no blank. Stops after them. */
 static bool read_number(int64_t *out, const char **text) {
     const size_t digits = strspn(*text, "0123456789");
     *out = digits > 0 && digits < 10 ? strtoll(*text, NULL, 10) : 0;

@@ -33,7 +33,7 @@ enum gt_svg_mark {
 /* Colours that colour-blind readers can distinguish (Okabe and Ito). */
 const char *gt_svg_colour(size_t index);
 
-/* Asks ahead of long work whether a picture can be written to a path, and leaves nothing
+/* Asks before long work whether a picture can be written to a path, and leaves nothing
  * there. EIO. */
 gt_status gt_svg_ask(const char *path, struct gt_err *err);
 

@@ -50,7 +50,7 @@ gt_status gt_sweep_take(struct gt_sweep *out, struct gt_json *doc, struct gt_err
 gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err);
 void gt_sweep_clear(struct gt_sweep *s);
 
-/* The shape m <= n <= k <= m + 1 whose product is nearest to `volume` (1 or more). */
+/* The shape m <= n <= k <= m + 1 with the product nearest to `volume` (1 or more). */
 void gt_volume_shape(int64_t volume, int64_t *m, int64_t *n, int64_t *k);
 enum { GT_VOLUMES_MAX = 20 }; /* decades of a 64-bit number, plus one */
 /* "1e3:1e10" gives every power of ten from the first up to the second, "5e8" one value.

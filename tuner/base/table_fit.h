@@ -6,8 +6,8 @@
  *   1. Keys stand above the table, once each; rows have a letter, or nothing when all rows
  *      have the same key. This is done on every terminal.
  *   2. Points leave out the parameters that all rows of a family share.
- *   3. The columns of the highest rank are left out, then those of the next, down to the
- *      rank of the points and tails. The two of a pair go together.
+ *   3. The columns of the highest rank are left out, then the columns of the next, down to
+ *      the rank of the points and tails. The two of a pair go together.
  *   4. Points and tails are cut, to 20 and 16 characters at most, prose is wrapped, and
  *      other texts are cut to 32 at most.
  *   5. More columns are left out.

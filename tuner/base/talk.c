@@ -32,7 +32,7 @@ void gt_talk_clear(void) {
 
 void gt_talk_redraw(const char *text) {
     const size_t width = gt_terminal_window(stderr);
-    /* a terminal whose last column is used may begin a new line */
+    /* where its last column is used, a terminal may begin a new line */
     const size_t most = width > 0 ? width - 1 : (size_t)-1;
     (void)pthread_mutex_lock(&lock);
     (void)fflush(stdout);

@@ -80,7 +80,7 @@ bool gt_text_same(const char *a, const char *b) {
     return strcasecmp(a, b) == 0;
 }
 
-/* Counts the devices whose key or name `fits` accepts; *index is the first of them. */
+/* Counts the devices with a key or name that `fits` accepts; *index is the first one. */
 static size_t matches(size_t *index, const struct gt_view *v, const char *what,
                       bool (*fits)(const char *, const char *)) {
     size_t count = 0;

@@ -68,7 +68,7 @@ void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *fami
  * problem; rank -1 when it has none. `records` are ranked. */
 void gt_view_join(struct gt_view *v, const struct gt_view *records);
 
-/* Finds the device whose key or name is `what`, else the only one that has `what` in its
+/* Finds the device with the key or name `what`, else the only one that has `what` in its
  * key or name. Upper and lower case are the same. NULL finds the only device of the view.
  * ENOTFOUND when there is none, EINVAL when there are several. */
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,

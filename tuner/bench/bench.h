@@ -44,7 +44,7 @@ struct gt_bench_side {
     char what[GT_RIVAL_TEXT_MAX];
     /* the reason for not taking part, or for leaving out the last such variant; or "" */
     char error[GT_VERDICT_TEXT_MAX];
-    int wrong; /* number of variants whose results were wrong */
+    int wrong; /* number of variants with wrong results */
 };
 
 struct gt_bench_line {

@@ -18,7 +18,7 @@ struct gt_bench_task {
     const struct gt_sweep *sweep;
     size_t first;    /* the line of the sweep to begin with */
     bool only_one;   /* end after this line */
-    unsigned rivals; /* those that take part: bit i is gt_rivals[i] */
+    unsigned rivals; /* bit i: gt_rivals[i] takes part */
     bool with_floor; /* measure the noise floor, once for each row of dtype.h */
     bool has_floor[GT_DTYPES];
     struct gt_bench_active *active; /* options.active of the child, shared */
@@ -59,7 +59,7 @@ struct gt_bench_frame {
  * when the job returns. */
 typedef void gt_bench_job(struct gt_bench_task *t, int to);
 
-/* Sends a frame of rivals, then a frame for each line, with a floor ahead of some. */
+/* Sends a frame of rivals, then a frame for each line, some with a floor before it. */
 gt_bench_job gt_bench_child_compare;
 /* Each sends one frame about the first problem of the sweep. */
 gt_bench_job gt_bench_child_overhead, gt_bench_child_errors;

@@ -190,7 +190,7 @@ uint32_t gt_cublaslt_epilogue(bool *bias, const char *text) {
     return 0;
 }
 
-/* Products of matrices at strides, whose sizes the host knows. */
+/* Products of matrices at strides, with sizes that the host knows. */
 static bool is_plain(const gemmtune_problem *p) {
     return p->batch_kind == GEMMTUNE_BATCH_STRIDED && p->epilogue == NULL;
 }

@@ -196,7 +196,7 @@ struct gt_cublas_shape {
     gt_cublas_type scale; /* type of alpha and beta */
     gt_cublas_compute compute, pedantic;
     int8_t fast; /* 1: sums of 8-bit floats may have fewer bits */
-    /* Said behind the library's name when its arithmetic is not the problem's, else "". */
+    /* Said after the library's name when its arithmetic is not the problem's, else "". */
     const char *note;
 };
 struct gt_cublas_shape gt_cublas_shape_of(const gemmtune_problem *p);

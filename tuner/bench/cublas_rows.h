@@ -2,7 +2,7 @@
 /*
  * cublas_rows.h - grouped and masked rows by cuBLAS, which takes sizes on the host: in one
  * call of cublasGemmGroupedBatchedEx (12.5 and newer), or in one call of cublasGemmEx for
- * each group. The sizes and addresses are made ahead of timing. Our kernels read the sizes
+ * each group. The sizes and addresses are made before timing. Our kernels read the sizes
  * on the device.
  */
 #ifndef GT_TUNER_BENCH_CUBLAS_ROWS_H
@@ -11,8 +11,7 @@
 #include "tuner/bench/cublas_api.h"
 #include "tuner/bench/pieces.h"
 
-/* Numbers of a group of the call with groups,
- * of which only n differs from group to group. */
+/* Numbers of a group of the call with groups; only n differs from group to group. */
 enum gt_cublas_number {
     GT_CUBLAS_M,
     GT_CUBLAS_K,

@@ -53,7 +53,7 @@ static void fill(struct gt_pieces *x, const gemmtune_problem *p, const int32_t *
     }
 }
 
-/* Makes the pieces of matrices whose rows are given on the host. */
+/* Makes the pieces of matrices with rows that are given on the host. */
 static gt_status make(struct gt_pieces *x, const struct gt_piece_store *s,
                       const int32_t *rows, void *const matrix[3], struct gt_err *err) {
     const size_t most = (size_t)s->problem.batch;

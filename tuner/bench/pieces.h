@@ -19,8 +19,8 @@ struct gt_pieces {
 
 struct gt_lab;
 
-/* The pieces of all calls of a problem. Those of the lab's rotating inputs are made ahead,
- * since a stream that is captured allows no copies. */
+/* The pieces of all calls of a problem. The pieces of the lab's rotating inputs are made
+ * before, since a stream that is captured allows no copies. */
 struct gt_piece_store {
     struct gt_lab *lab; /* given by the owner; the other members begin as zeros */
     gemmtune_problem problem;

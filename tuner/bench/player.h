@@ -11,8 +11,8 @@ struct gt_player {
     const struct gt_rival *who;
     void *self; /* of `who`, opened */
     int variant;
-    /* one of the two, from gt_player_start on: the lab's, or for a rival on the host that
-     * of all commands */
+    /* one of the two, from gt_player_start on: the lab's, or for a rival on the host the
+     * watch of all commands */
     struct gt_stopwatch *watch;
     struct gt_cpu_watch *cpu_watch;
 };

@@ -18,7 +18,7 @@ struct gt_rival_setup {
     struct gt_rig *rig;
     struct gt_lab *lab; /* has the rotating inputs when a problem is prepared */
     const char *db;     /* our database; NULL: the default one */
-    /* made large enough ahead of each `prepare`, which may move it */
+    /* made large enough before each `prepare`, which may move it */
     const struct gt_bench_workspace *workspace;
 };
 
@@ -27,8 +27,8 @@ struct gt_rival {
     const char *about; /* the meaning, in one clause */
     bool by_name_only; /* takes part only when it is named */
     bool rounds_sum;   /* as in gt_product */
-    /* The CPU's BLAS: `enqueue` only serves checks. Its times are those that a program on
-     * the host sees (cpu_time.h). */
+    /* The CPU's BLAS: `enqueue` only serves checks. Its times are the times that a program
+     * on the host sees (cpu_time.h). */
     bool on_host;
     /* Its threads keep spinning for this long after a sample, on cores that the next side
      * needs. The bench waits meanwhile. 0 for GPUs. */
@@ -38,11 +38,11 @@ struct gt_rival {
     /* ENODRIVER with a sentence: it is not installed, or cannot be used. */
     gt_status (*open)(void **self, const struct gt_rival_setup *setup, struct gt_err *err);
     void (*close)(void *self);
-    /* Prepares up to GT_VARIANTS_MAX ways to compute the canonical problem. Those of the
+    /* Prepares up to GT_VARIANTS_MAX ways to compute the canonical problem. The ways of the
      * last problem are dropped. EUNSUPPORTED: there is none. */
     gt_status (*prepare)(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err);
-    /* As in gt_product; workspace and stream are those of the set-up. EUNSUPPORTED: this
+    /* As in gt_product; workspace and stream come from the set-up. EUNSUPPORTED: this
      * way cannot compute the problem, and nothing was enqueued. */
     gt_status (*enqueue)(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err);

@@ -94,8 +94,8 @@ static gt_status open_cublaslt(void **self, const struct gt_rival_setup *setup,
 
 /* ---- one problem ---- */
 
-/* Whether the epilogue can be computed from C alone: from x, of which the sum, the old
- * element and the scalars are not to be told apart afterwards. */
+/* Whether the epilogue can be computed from C alone: from x, since the sum, the old element
+ * and the scalars are not to be told apart in x afterwards. */
 static bool is_of_x(const struct gt_epilogue *e) {
     static const int others[] = {GT_EPI_ACC, GT_EPI_C, GT_EPI_ALPHA, GT_EPI_BETA};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -119,8 +119,8 @@ static gemmtune_problem product_of(const gemmtune_problem *p) {
     return product;
 }
 
-/* Whether the kernel finds the sums of each product: not behind pointers, nor of rows whose
- * numbers only the device knows. */
+/* Whether the kernel finds the sums of each product: not with arrays of pointers, nor with
+ * rows that only the device can count. */
 static bool finds_sums(const gemmtune_problem *p) {
     return !gt_problem_is_batch(p) || p->batch_kind == GEMMTUNE_BATCH_STRIDED;
 }
@@ -160,7 +160,7 @@ static gt_status build(struct apart *x, const gemmtune_problem *p, struct gt_err
     return x->kernels > 0 ? GEMMTUNE_OK : status;
 }
 
-/* Variant i is kernel i % kernels behind variant i / kernels of the product. */
+/* Variant i is variant i / kernels of the product and then kernel i % kernels. */
 static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
                          struct gt_err *err) {
     struct apart *x = self;

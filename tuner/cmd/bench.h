@@ -41,7 +41,7 @@ struct gt_bench_entry {
     const char *base_name;
     double ratio, floor;
     enum gt_verdict verdict;
-    int wrong; /* number of the others' candidates whose results were wrong */
+    int wrong; /* number of the others' candidates with wrong results */
 };
 
 /* ---- bench_report.c: members of a gt_bench_listener; its `user` is the report ---- */

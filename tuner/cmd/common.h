@@ -108,13 +108,13 @@ int gt_common_write_db(struct gt_db **out, const char *path);
 int gt_common_peek_db(struct gt_db **out, const char *path);
 /* Says on stderr that the database has no results. `path` NULL means the default one. */
 void gt_common_say_empty(const char *path);
-/* Loads the built-in families and those of the folders. Exit 3. */
+/* Loads the built-in families and the families of the folders. Exit 3. */
 int gt_common_families(struct gt_families **out, const struct gt_texts *folders);
 /* Reads a problem's name. Exit 3. */
 int gt_common_problem(gemmtune_problem *out, const char *name);
 /* The same for a problem that will be timed: m, n and k must be 1 or more. */
 int gt_common_product(gemmtune_problem *out, const char *name);
-/* Reads a list of problems: those of the file, unless it is NULL, and then the names. Exit
+/* Reads a list of problems: the file's, unless it is NULL, and then the names. Exit
  * 3. */
 int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *names,
                     int count);

@@ -59,7 +59,7 @@ static gt_status pick_published(const char **out, const struct gt_published *p,
 
 /* ---- device files ---- */
 
-/* Takes a device file of the command line whose path is `what` or whose device has `what`
+/* Takes a device file of the command line that has the path `what` or a device with `what`
  * in its name. */
 static bool take_file(struct gt_compare_side *s, struct gt_comparison *c,
                       const char *what) {

@@ -72,7 +72,7 @@ static double over(double a, double b) {
     return b > 0 ? a / b : 0;
 }
 
-/* Operands and d2 are in the memory for all rows, and move for those that are computed. */
+/* Operands and d2 are in memory for all rows, and move for the rows that are computed. */
 static void add_epilogue(struct analysis *a, const gemmtune_problem *p) {
     const struct gt_epilogue *const e = a->epilogue = gt_epilogue_of(p);
     if (e == NULL)

@@ -132,7 +132,7 @@ static gt_status print_rungs(const struct gt_ladder *l, size_t count,
     return status;
 }
 
-/* A volume's ladder, and the ladder whose rungs are columns. */
+/* A volume's ladder, and the ladder that has its rungs as columns. */
 struct volume {
     const struct gt_ladder *ladder, *names;
 };

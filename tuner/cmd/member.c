@@ -2,8 +2,8 @@
 /*
  * member.c - the other end of tuner/tune/crew.c: a process that tunes on one of several
  * devices. It reads tasks from one descriptor, reports to another, and
- * stores its trials and records itself. Its command line is that of `gemmtune tune`, whose
- * device and problems come with the tasks.
+ * stores its trials and records itself. It has the command line of `gemmtune tune`; the
+ * device and the problems come with the tasks.
  */
 #include "core/io.h"
 #include "tuner/cmd/tune.h"

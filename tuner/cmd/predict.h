@@ -9,7 +9,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/study/predict.h"
 
-/* What `predict` does with stored trials. */
+/* The uses that `predict` makes of stored trials. */
 enum gt_predict_work {
     GT_PREDICT_CHECK,
     GT_PREDICT_FIT,

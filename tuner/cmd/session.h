@@ -83,7 +83,7 @@ void gt_session_catch(bool resumes);
 /* In a process that another one of ours stops: SIGTERM sets it, however often it comes. */
 void gt_session_obey(void);
 /* The exit code of a command that has not come to its end: `code`, or when it was stopped
- * 75 if it resumes, else 128 and the signal, of which main then ends the process. */
+ * 75 if it resumes, else 128 and the signal: main then ends the process by that signal. */
 int gt_session_exit(int code);
 
 #endif

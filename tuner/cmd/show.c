@@ -2,7 +2,7 @@
 /*
  * show.c - `gemmtune show PROBLEM`: lists every point tried on one problem, the winner
  * first and the others by their times, then the failures with the command that tries each
- * again. The finals decided the winner, so their times count before those of trials.
+ * again. The finals decided the winner, so their times count before the times of trials.
  */
 #include "tuner/cmd/common.h"
 

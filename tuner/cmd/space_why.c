@@ -89,8 +89,8 @@ static bool judge(const struct gt_rule *rule, const char *kind, const struct gt_
     return holds;
 }
 
-/* Prints the derived names, from which most numbers in rules come. Those of a problem need
- * a problem. */
+/* Prints the derived names, from which most numbers in rules come. Names that use a problem
+ * need one. */
 static void print_derived(const struct gt_binding *b, bool has_problem, bool json) {
     const struct gt_family *f = b->family;
     bool first = true;

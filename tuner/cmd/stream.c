@@ -275,7 +275,7 @@ static void print_contestant(const struct answer *a, const char *name,
     printf("\n");
 }
 
-/* "A", "A and B": the operands that are files, or those that are not. */
+/* "A", "A and B": the operands that are files, or the others. */
 static const char *name_operands(char text[16], const struct gt_stream_setup *setup,
                                  bool files) {
     size_t n = 0;
@@ -308,7 +308,7 @@ static bool has_factors(const struct gt_stream_setup *s) {
     return s->alpha < 1 || s->alpha > 1 || s->beta < 0 || s->beta > 0;
 }
 
-/* What the product was, how it was cut and what it took. */
+/* The product, how it was cut and what it took. */
 static void print_work(const struct answer *a) {
     const gemmtune_host_report *r = &a->s.report;
     char b[6][GT_CELL_MAX];

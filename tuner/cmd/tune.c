@@ -130,7 +130,7 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
 
 /* ---- misses ---- */
 
-/* Adds the problems that the device missed, after those that were named. */
+/* Adds the problems that the device missed, after the named problems. */
 static int add_misses(struct gt_tune_request *r) {
     struct gt_misses_read found;
     struct gt_err err = {""};
@@ -199,7 +199,7 @@ static int append(struct gt_sweep *s, const struct gt_sweep *drawn) {
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
 }
 
-/* Adds the drawn problems, after those that were named or missed. */
+/* Adds the drawn problems, after the problems that were named or missed. */
 static int add_drawn(struct gt_tune_request *r) {
     struct gt_sweep drawn = {0};
     struct gt_doubts doubts;

@@ -23,7 +23,7 @@ struct gt_tune_request {
     const struct gt_tune_values *v;
     struct gt_sweep *sweep;
     struct gt_alike devices;
-    const char *const *word; /* the command line behind "tune" */
+    const char *const *word; /* the command line after "tune" */
     int words;
 };
 

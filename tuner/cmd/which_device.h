@@ -40,8 +40,7 @@ int gt_which_device(struct gt_device *out, const struct gt_which *which,
                     struct gt_err *err);
 
 /* Finds a device of the database only. `device` is as for gt_view_pick, or the index or
- * name of a device of this machine that the database knows. The errors are those of
- * gt_view_pick. */
+ * name of a device of this machine that the database knows. Errors as of gt_view_pick. */
 gt_status gt_which_stored(size_t *index, const struct gt_view *v, const char *device,
                           struct gt_err *err);
 

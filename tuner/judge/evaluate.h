@@ -40,7 +40,7 @@ struct gt_evaluate_work {
     size_t known_count;
     struct gt_evaluation *evaluation;
     struct gt_hidden *hidden;
-    /* problems that are hidden, named or drawn, and those of them that were timed */
+    /* problems that are hidden, named or drawn, and how many of them were timed */
     size_t count, done;
     int wrong, failed;       /* kernels that were not correct on the device */
     gt_evaluate_taker taker; /* NULL: nobody asks */
@@ -64,7 +64,7 @@ void gt_evaluate_build(struct gt_evaluate_work *w, const struct gt_hidden *h);
  * its losses stay unknown. */
 int gt_evaluate_measure(struct gt_evaluate_work *w, struct gt_hidden *h);
 
-/* Tunes, looks up and times the problems that are named, or those that --random draws. */
+/* Tunes, looks up and times the problems that are named or that --random draws. */
 int gt_evaluate_fresh(struct gt_evaluate_work *w);
 
 #endif

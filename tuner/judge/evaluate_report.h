@@ -9,7 +9,7 @@
 struct gt_evaluate_report {
     const char *device_key;
     const struct gt_hidden *hidden;
-    /* problems that were hidden, named or drawn, and those of them that were timed */
+    /* problems that were hidden, named or drawn, and how many of them were timed */
     size_t hidden_count, done;
     size_t tuned;      /* number of tuned problems */
     size_t known;      /* stored kernels that lookups choose from */

@@ -16,7 +16,7 @@
 
 /* ---- sums over groups ---- */
 
-/* Groups that are summed up in one row: those of a family ("" means all families of a
+/* Groups that are summed up in one row: the groups of a family ("" means all families of a
  * problem together, NULL each family alone), used for fitting, held out, or both. */
 struct slice {
     const char *family;

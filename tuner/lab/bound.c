@@ -27,8 +27,8 @@ static double split_units(const struct gt_case *t) {
                : fmin(any, GT_TOLERANCE + gt_split_parts(p->math, p->k));
 }
 
-/* What tensor cores drop. Of uniform data see check.h. With wide exponents a term may be
- * far below the largest one, and loses up to two units of it. */
+/* The bits that tensor cores drop: for uniform data see check.h. With wide exponents a term
+ * may be far below the largest one, and loses up to two units of it. */
 static double truncation(const struct gt_case *t) {
     const gemmtune_problem *p = &t->spec.problem;
     if (!may_truncate(p))

@@ -174,7 +174,7 @@ static long double host_element(const struct gt_case *t, struct place at, const 
     return alpha * sum + (long double)beta * old;
 }
 
-/* Whether the reference, of which `bytes` is element e, has what the host has. */
+/* Whether the reference has what the host has; `bytes` is element e of the reference. */
 static gt_status agree(struct gt_case *t, int64_t e, const double *x, const double *y,
                        const void *bytes, struct gt_err *err) {
     const gemmtune_problem *p = &t->spec.problem;

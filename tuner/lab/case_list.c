@@ -21,7 +21,7 @@ struct small {
     /* FAR: for RESIDUES alone; ONES and STEEP: for SPLIT and BF16X3 alone; WIDE: UNIFORM
      * where the problem has none; SPECIAL: see is_asked */
     enum { WHOLE, UNIFORM, FAR, ONES, STEEP, WIDE, SPECIAL } data;
-    /* What memory holds before a product: see gt_case_spec. AGAIN is FINITE as well */
+    /* The contents of memory before a product: see gt_case_spec. AGAIN is FINITE as well */
     enum { NANS, FINITE, AGAIN } memory;
 };
 static const struct small smalls[] = {
@@ -72,7 +72,7 @@ enum { STAND_INS = 2 }; /* the last of them: see gt_case_spec */
  * alpha and beta. Of larger products there are fewer, but more than one. */
 static const struct own {
     int batch;
-    int pad; /* spare elements as in struct small, and three times as many behind a matrix
+    int pad; /* spare elements as in struct small, and three times as many after a matrix
               */
     double alpha, beta;
     bool uniform, finite;
@@ -128,7 +128,7 @@ static gemmtune_problem small_problem(const struct small *s,
     return p;
 }
 
-/* Whether a problem computes with floats of 16 bits or more, and without an epilogue, whose
+/* Whether a problem computes with floats of 16 bits or more, and without an epilogue: its
  * operands would be as wide as A and B. */
 static bool has_wide_data(const gemmtune_problem *p) {
     return gt_type_is_float(p->type_acc) && gt_type_size(p->type_a) > 1 &&
@@ -167,8 +167,8 @@ static bool is_asked(const struct small *s, const gemmtune_problem *p) {
     }
 }
 
-/* alpha of integers. With uniform data sums get so large that they wrap, and that f32
- * rounds those that do not. A C of i8 would hold the ends of its range alone. */
+/* alpha of integers. With uniform data large sums wrap, and f32 rounds the others.
+ * A C of i8 would hold the ends of its range alone. */
 static int whole_alpha(double alpha, bool uniform, const gemmtune_problem *p) {
     enum { LARGE = 40001 };
     return (int)(2 * alpha) * (uniform && p->type_c != GEMMTUNE_I8 ? LARGE : 1);
@@ -199,7 +199,7 @@ static bool has_own_cases(const gemmtune_problem *p) {
     return gt_problem_is_batch(p) && cost_of(p) <= GT_LAB_OWN_MOST;
 }
 
-/* Those of the table for sides up to 64; else as many as cost a second on two cores or in
+/* The table's number for sides up to 64; else as many as cost a second on two cores or in
  * the interpreter of PTX. */
 static int64_t own_products(const struct own *o, const gemmtune_problem *p) {
     enum { SMALL = 64, USUAL = 1 << 21 };

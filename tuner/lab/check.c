@@ -44,8 +44,8 @@ static gt_status launch(struct gt_case *t, const struct gt_product *product,
 
 /* Launches more than once on one output and one workspace. The first launch has other
  * numbers at the same addresses, and its result is not compared; each of the next two is.
- * What a kernel has left in C, in the workspace or anywhere else is then worth nothing, and
- * C holds the right result before the last launch. */
+ * Whatever a kernel has left in C, in the workspace or anywhere else is then worth nothing,
+ * and C holds the right result before the last launch. */
 static gt_status launch_again(struct gt_case *t, const struct gt_product *product,
                               const struct gt_call *call, int slot, struct gt_err *err) {
     enum { OTHER = 1 << 20 }; /* far from the seeds of all cases */

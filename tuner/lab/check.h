@@ -37,7 +37,7 @@
  *   - It rounds x once to C: |c - x| <= u_c max(|x|, least), where least is C's smallest
  *     normal number. Below it, C's elements are no longer denser.
  *   - Together, with t = 12 u_acc + these: |c - r| <= t (1 + u_c) s + u_c max(|r|, least).
- *   - The reference has the wide type, so its own roundoff joins that of C. Its sum is far
+ *   - The reference has the wide type, so its own roundoff joins C's. Its sum is far
  *     more exact. A product of f32 is exact in f64, and k of them added up are off by at
  *     most k 2^-53 s. Dot2, with roundoff u, is off by u |r| + (k u)^2 s. Exact cases have
  *     plain sums in the same types, which need no rounding.
@@ -97,10 +97,10 @@ struct gt_case_spec {
      * product, as in memory that is used again; otherwise NaN. With them a kernel cannot
      * distinguish a check from a timed product. */
     bool finite;
-    /* Three launches on one C and one workspace, of which the second and the third are
+    /* Three launches on one C and one workspace, and the second and the third are
      * compared; one where C is read. */
     bool again;
-    /* Products that round the sum to C's type ahead of the epilogue are checked as well. */
+    /* Products that round the sum to C's type before the epilogue are checked as well. */
     bool rounds_sum;
     enum gt_spread spread; /* of the rows of groups or products */
     /* A listed case that is only for kernels which accept few of those before it. */

@@ -73,8 +73,8 @@ struct gt_ranged {
     gemmtune_dtype type;
     int64_t count, stride, rows, ld; /* `count` matrices; all rows one after another have
                                       * the ranges */
-    struct gt_order ranges; /* from a matrix to the one in whose place its ranges are; those
-                             * of C are where its matrix is */
+    struct gt_order ranges; /* from a matrix to the matrix that has its ranges in its place;
+                             * C's ranges are where its matrix is */
     bool keeps_old; /* rows that no product computes hold the case's old C, not poison */
     void *low, *high;
 };
@@ -105,7 +105,7 @@ struct gt_case {
     struct gt_rows rows;
     struct gt_guarded a, b;
     /* The reference and its size, in the wide type: `batch` matrices of m x n, packed. With
-     * an epilogue they are those of acc, and live until the ranges are made. */
+     * an epilogue they are acc's, and live until the ranges are made. */
     void *r, *s;
     struct gt_fused *fused; /* NULL: no epilogue */
     /* The contents before the last product: the seed of the scratch's finite numbers, and
@@ -160,8 +160,7 @@ gt_status gt_checker_within(const struct gt_case *t, int64_t bytes, int slot,
 /* ---- timed products: see witness.h ---- */
 
 /* The sets that products are timed on, as they lie in memory: operand o of set i begins
- * GT_GUARD + i apart[o] bytes behind mem[o]. Its data are those of seed data_seed + 3 i +
- * o.
+ * GT_GUARD + i apart[o] bytes after mem[o]. Its data have seed data_seed + 3 i + o.
  */
 struct gt_ring {
     gemmtune_problem memory;
@@ -222,7 +221,7 @@ static inline double gt_case_old(const struct gt_case *t, int64_t z, int64_t row
     return gt_case_converts(t) ? datum / 4 : datum;
 }
 
-/* The alpha and beta of the reference: those of the case, and with an epilogue 1 (0 when
+/* The alpha and beta of the reference: the case's, and with an epilogue 1 (0 when
  * alpha is 0) and 0, since its reference is acc. */
 static inline double gt_case_alpha(const struct gt_case *t) {
     return t->fused == NULL ? t->spec.alpha : t->spec.alpha != 0;
@@ -259,7 +258,7 @@ static inline int64_t gt_fused_rows(const gemmtune_problem *p) {
     return gt_bytes_product(gt_problem_outputs(p), p->m);
 }
 
-/* Makes the operands and the room for outputs of a case whose problem has an epilogue. */
+/* Makes the operands and the room for outputs of a case with an epilogue. */
 gt_status gt_fused_create(struct gt_case *t, struct gt_err *err);
 /* Makes the ranges from the reference, which must be there. */
 gt_status gt_fused_settle(struct gt_case *t, struct gt_err *err);
@@ -284,7 +283,7 @@ struct gt_fused_element {
     int64_t product;     /* or the group that has the row */
     int64_t row, column; /* the rows of all products count, in their order */
     double sum, size;    /* of its terms, by the reference */
-    double old;          /* C ahead of the product */
+    double old;          /* C before the product */
     double alpha, beta;
 };
 /* Whether output `which` (0: C; 1: d2) may hold `got` there. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernels' files, one text in this order: each uses what stands ahead of it. */
+/* The kernels' files, one text in this order: each uses the texts before it. */
 #define FOLDER "tuner/lab/kernels/"
 static const char *const kernel_file[] = {FOLDER "element.cl",   FOLDER "data.cl",
                                           FOLDER "reference.cl", FOLDER "compare.cl",
@@ -94,7 +94,7 @@ static char *text_for(const struct gt_device *d, const gemmtune_problem *types) 
     return text;
 }
 
-/* The dialect is that of kernels for the wide type. */
+/* The dialect of kernels for the wide type is meant. */
 gt_status gt_checker_source(char **out, const struct gt_device *d,
                             const gemmtune_problem *types, struct gt_err *err) {
     char *text = text_for(d, types);

@@ -15,7 +15,7 @@
 struct gt_cpu_watch;
 
 /* Makes the matrices and finds how many calls make a sample of `sample_ns`. `what` gets a
- * description of the product and the condition. Errors as those of gt_cpu_find. */
+ * description of the product and the condition. Errors as of gt_cpu_find. */
 gt_status gt_cpu_watch_create(struct gt_cpu_watch **out, char what[GT_CPU_ABOUT_MAX],
                               enum gt_cpu which, const gemmtune_problem *p,
                               double sample_ns, struct gt_err *err);
@@ -24,7 +24,7 @@ void gt_cpu_watch_destroy(struct gt_cpu_watch *w); /* accepts NULL */
 double gt_cpu_watch_sample(struct gt_cpu_watch *w);
 int gt_cpu_watch_calls(const struct gt_cpu_watch *w); /* in a sample */
 
-/* Times one product: the median sample of those of a second, at most 32. */
+/* Times one product: the median of the samples of a second, at most 32. */
 gt_status gt_cpu_time(double *ns, char what[GT_CPU_ABOUT_MAX], enum gt_cpu which,
                       const gemmtune_problem *p, struct gt_err *err);
 

@@ -23,7 +23,7 @@ static double uniform(uint64_t z, gemmtune_dtype type) {
                      : (double)(int32_t)(uint32_t)(z >> 32);
 }
 
-/* What GT_DATA_SPECIAL has in place of some numbers. */
+/* GT_DATA_SPECIAL has this in place of some numbers. */
 static double special(uint64_t z) {
     static const double which[] = {INFINITY, INFINITY, -INFINITY, NAN};
     return which[z >> 7 & 3];

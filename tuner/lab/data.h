@@ -30,8 +30,8 @@ enum gt_data_mode {
      * two from 2^-128 to 2^127. Only for f64 */
     GT_DATA_FAR = 6,
     /* only for f32 by products of parts: */
-    /* 1 + 2^-7 - 2^-23 everywhere: below the bits of bf16, and so below those of tf32, all
-     * are 1. A part that is cut off instead of rounded is as wrong as can be */
+    /* 1 + 2^-7 - 2^-23 everywhere: below the bits of bf16, and so below the bits of tf32,
+     * all are 1. A part that is cut off instead of rounded is as wrong as can be */
     GT_DATA_ONES = 7,
     /* 1 in the first row and the first column of memory, elsewhere sizes of GT_DATA_UNIFORM
      * times 2^-10. So in a sum a product of 1 comes first, and the others have their first

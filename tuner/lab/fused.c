@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fused.c - cases whose problem has an epilogue: its operands and outputs on the device, a
+ * fused.c - cases with an epilogue: its operands and outputs on the device, a
  * product with them, and the first wrong element. fused_ranges.c says which elements are
  * right.
  */
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements between the rows of a matrix operand when C has padding: another number than
- * those of A, B and C, so that a wrong leading dimension shows. */
+/* Elements between the rows of a matrix operand when C has padding: another number than for
+ * A, B and C, so that a wrong leading dimension shows. */
 enum { PAD = 8 };
 
 static const struct gt_rig_ops *ops_of(const struct gt_case *t) {

@@ -47,13 +47,13 @@ gt_status gt_lab_reserve(struct gt_suite **out, struct gt_lab *lab, const struct
                          struct gt_err *err);
 void gt_suite_destroy(struct gt_suite *s); /* accepts NULL */
 
-/* The functions below take kernels whose workspace is reserved. */
+/* The functions below take kernels with a reserved workspace. */
 
 /* Checks a kernel on the small cases and on the problem itself. */
 gt_status gt_lab_check(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                        const struct gt_suite *s, struct gt_err *err);
-/* What was wrong in the outputs that the clock saw, if the kernel was timed last; otherwise
- * checks the problem's realistic case alone, once more. */
+/* Says what was wrong in the outputs that the clock saw, if the kernel was timed last;
+ * otherwise checks the problem's realistic case alone, once more. */
 gt_status gt_lab_recheck(bool *right, char why[GT_VERDICT_MAX], struct gt_lab *lab,
                          const struct gt_exec *e, struct gt_err *err);
 

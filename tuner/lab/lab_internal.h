@@ -48,12 +48,12 @@ struct gt_lab {
     struct gt_case *timed[2]; /* with exact data, with realistic data */
     struct gt_sets sets;
     enum gt_spread spread; /* of the rows of the sets */
-    /* What was found wrong in the outputs of the kernels that were timed last. */
+    /* The faults that were found in the outputs of the kernels that were timed last. */
     struct gt_found {
         const struct gt_exec *exec;
         char why[GT_VERDICT_MAX]; /* "" when nothing was wrong */
     } found[GT_RACERS_MAX];
-    /* Set ahead of a problem: its cases check products that round the sum as well. */
+    /* Set before a problem: its cases check products that round the sum as well. */
     bool rounds_sum;
 };
 

@@ -21,8 +21,8 @@ static int64_t stride_of(int64_t elements, gemmtune_dtype type, int64_t promised
     return (exactly ? steps | 1 : steps) * to;
 }
 
-/* The strided batch of memory that pointers lead to. A matrix has at least `more` elements
- * behind it. */
+/* The strided batch of memory that pointers lead to. At least `more` elements follow a
+ * matrix. */
 static gemmtune_problem memory_of(const gemmtune_problem *p, int64_t more, bool exactly) {
     const int64_t promised = p->pointer_align;
     gemmtune_problem q = *p;
@@ -97,8 +97,8 @@ static int64_t chance(uint64_t seed, int64_t z) {
     return (int64_t)(gt_mix(seed + (uint64_t)z * GT_MIX_STEP) % 1000);
 }
 
-/* Rows of group or product z. Those of groups, and with ZIPF those of products, are shares
- * of all rows: they are still to be scaled to their sum. */
+/* Rows of group or product z. The rows of groups, and with ZIPF the rows of products, are
+ * shares of all rows: they are still to be scaled to their sum. */
 static int64_t weight(const gemmtune_problem *p, enum gt_spread spread, uint64_t seed,
                       int64_t z) {
     const int64_t expected = p->expected_rows, by_chance = chance(seed, z);

@@ -11,13 +11,13 @@
 #include "tuner/lab/data.h"
 #include "tuner/rig/rig.h"
 
-/* The problem whose matrices lie in memory as those of `p`. For pointers it is a strided
- * batch whose matrices are aligned as the pointers of `p` promise, and no better. Otherwise
+/* The problem with matrices that lie in memory as the matrices of `p`. For pointers it is a
+ * strided batch, aligned as the pointers of `p` promise, and no better. Otherwise
  * it is `p`. */
 gemmtune_problem gt_memory_of(const gemmtune_problem *p);
 
-/* The same where products are timed. There matrices lie as close together as their promise
- * allows, like those of a packed batch: gaps would cost bandwidth. With a promise of less
+/* The layout for timing. Matrices lie as close together as their promise allows, like the
+ * matrices of a packed batch: gaps would cost bandwidth. With a promise of less
  * than GT_VECTOR_BYTES the step from one to the next is an odd number of promised units: a
  * kernel that asks whether a matrix is aligned better does not find all of them so. */
 gemmtune_problem gt_timed_memory_of(const gemmtune_problem *p);
@@ -79,8 +79,8 @@ int64_t gt_rows_group(const struct gt_rows *rows, const gemmtune_problem *p, int
 
 /* Device bytes of the lists of a problem. */
 int64_t gt_lists_bytes(const gemmtune_problem *p);
-/* Makes the lists of `p`, whose matrices begin at `matrix` and lie as those of `memory`;
- * nothing where it has none. */
+/* Makes the lists of `p`. Its matrices begin at `matrix` and lie as the matrices of
+ * `memory`; nothing where it has none. */
 gt_status gt_lists_create(struct gt_lists *out, struct gt_rig *rig,
                           const gemmtune_problem *p, const gemmtune_problem *memory,
                           void *const matrix[3], const struct gt_orders *orders,

@@ -271,9 +271,9 @@ static bool has_had_its_time(const struct gt_race *r, const struct gt_racer *rac
            (samples >= LEAST || (samples >= least && racer->spent_ns > FAR * share));
 }
 
-/* Lets those leave that need no more samples. Nobody stays when all that do are decided.
- * The time that some do not use goes to those that stay; when it is over, each may still
- * have its own share, however long the others' samples were. */
+/* Lets racers leave that need no more samples. Nobody stays when all that would stay are
+ * decided. The time that some do not use goes to the racers that stay; when it is over,
+ * each may still have its own share, however long the others' samples were. */
 static void dismiss(struct gt_race *r, const struct gt_measurement *now, int first) {
     const bool none_left = r->spent_ns > r->rule.total_ns * r->count;
     const double reach = near_leader * now[first].median_ns;

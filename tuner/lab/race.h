@@ -24,7 +24,7 @@ struct gt_sample {
 
 struct gt_race_rule {
     double rival_ns; /* upper end of the interval of the earlier best; 0: there is none */
-    /* device time for each racer; time that some do not use goes to those that stay */
+    /* device time for each racer; time that some do not use goes to the others */
     double total_ns;
     /* the device's highest clock, for which rival_ns holds; 0: clocks do not count */
     int top_mhz;
@@ -100,9 +100,9 @@ bool gt_race_proven(const struct gt_measurement *slower,
 /* Whether the two are as fast: `slower` is not proven slower. Too few common rounds for an
  * interval prove little, so in one of them it must have been as fast, too. */
 bool gt_race_tied(const struct gt_measurement *slower, const struct gt_measurement *faster);
-/* The index of the measurement that no other is proven faster than. Among those that stayed
- * to the end it is the least median, unless one that was measured alone is proven faster. A
- * beaten one wins only when all are beaten. */
+/* The index of the measurement that no other is proven faster than. Among the kernels that
+ * stayed to the end it is the least median, unless one that was measured alone is proven
+ * faster. A beaten one wins only when all are beaten. */
 int gt_race_winner(const struct gt_measurement *const time[], int n);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A ratio has no unit. Its median and interval are found like those of a time. */
+/* A ratio has no unit. Its median and interval are found as for a time. */
 void gt_ratio_of(struct gt_measurement *out, const struct gt_measurement *theirs,
                  const struct gt_measurement *ours) {
     memset(out, 0, sizeof *out);

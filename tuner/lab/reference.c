@@ -72,8 +72,8 @@ static const char *text_of(const char *function) {
     return symbol != NULL ? call() : NULL;
 }
 
-/* An OpenBLAS that is older than the CPU falls back to the core type Prescott, whose
- * vectors have 16 bytes. */
+/* An OpenBLAS that is older than the CPU falls back to the core type Prescott, with vectors
+ * of 16 bytes. */
 static const char *warning_of_core(const char *core) {
 #if defined(__x86_64__)
     static const char slow[] = "the CPU BLAS of this machine does not know this CPU, and "

@@ -35,8 +35,8 @@ static int64_t sum_of(const int64_t stride[3]) {
 }
 
 /* Size of the last-level cache. The usual one where the driver does not report it, and at
- * most that for a CPU device: PoCL reports the sum over a server of which we may own two
- * cores. */
+ * most that for a CPU device: PoCL reports the sum over a server, and we may own two cores
+ * of it. */
 static int64_t cache_bytes(const struct gt_device *d) {
     if (d->l2_bytes <= 0 || (d->is_cpu && d->l2_bytes > GT_CACHE_USUAL))
         return GT_CACHE_USUAL;

@@ -24,7 +24,7 @@ void gt_stopwatch_destroy(struct gt_stopwatch *w);
 /* Takes the next sample. *ns is the device time of one launch. */
 gt_status gt_stopwatch_sample(struct gt_stopwatch *w, double *ns, struct gt_err *err);
 
-/* From now on the outputs of samples are spoiled ahead of them, so that they can be looked
+/* From now on the outputs of samples are spoiled before them, so that they can be looked
  * at. The witness is one of the same lab; NULL: there is nothing to look at. It must
  * outlive the stopwatch. The product's workspace must be the checker's. */
 void gt_stopwatch_watch(struct gt_stopwatch *w, struct gt_witness *witness);
@@ -36,7 +36,7 @@ bool gt_stopwatch_has_laps(const struct gt_stopwatch *w);
 gt_status gt_stopwatch_look(bool *right, char *why, struct gt_stopwatch *w,
                             struct gt_err *err);
 /* Takes one more sample, in which no two launches add to one C, and looks at it. Of laps it
- * takes three samples, whose last laps have alphas s, -s and -s, where s is 1 or -1: both
+ * takes three samples: their last laps have alphas s, -s and -s, where s is 1 or -1: both
  * signs are seen, and there are always an even number of laps, so the third sample begins
  * with the negative of what it finds in C. */
 gt_status gt_stopwatch_prove(bool *right, char *why, struct gt_stopwatch *w,

@@ -22,7 +22,7 @@ void gt_suite_destroy(struct gt_suite *s) {
 
 static gt_status share_cases(struct gt_suite *s, const struct gt_lab *lab,
                              struct gt_err *err) {
-    enum { FEW = 4 }; /* cases: a kernel that accepts fewer gets those that stand in */
+    enum { FEW = 4 }; /* cases: a kernel that accepts fewer gets the substitutes */
     struct gt_case_spec spec;
     gt_status status = GEMMTUNE_OK;
     int accepted = 0;

@@ -82,7 +82,7 @@ static bool has_d2(const struct gt_witness *w) {
 }
 
 /* A few of the sets, none of them twice: they are a power of two, and the step is odd. The
- * last one is that of the last launch where there is a second output, which all launches
+ * last one is the set of the last launch where there is a second output, which all launches
  * write to. */
 static void choose_sets(struct gt_witness *w, int first, int sets) {
     const uint64_t chance = gt_witness_chance();
@@ -116,9 +116,9 @@ gt_status gt_witness_spoil(struct gt_witness *w, int first, int sets,
 struct seen {
     int set;
     int64_t z, i, j;
-    double old, got; /* C ahead of the product and behind it */
+    double old, got; /* C before the product and after it */
     double sum, size;
-    bool moved;   /* C has other bits than ahead of the product */
+    bool moved;   /* C has other bits than before the product */
     bool changed; /* A or B has other numbers than it was given */
 };
 
@@ -153,7 +153,7 @@ static bool is_left_out(const struct gt_lab *lab, const struct seen *x) {
     return lab->sets.rows.used != NULL && x->i >= lab->sets.rows.used[x->z];
 }
 
-/* What a product was asked for. */
+/* The scalars that a product was asked for. */
 struct scale {
     double alpha, beta;
 };

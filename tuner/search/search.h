@@ -35,8 +35,8 @@ struct gt_search_setup {
      * i depends only on the answers of picks 0 .. i - ahead. Starts depend on nothing, so
      * `starts_ahead` of them may be open, if that is more. */
     int ahead, starts_ahead;
-    /* Trials of other families are costly, as on a CPU: one that is far behind the best
-     * after its first trial gets no more but by chance. */
+    /* Trials of other families are costly, as on a CPU: a family that is far slower than
+     * the best after its first trial gets no more but by chance. */
     bool costly;
     double target_ns; /* the search ends when a pick is this fast; 0: never */
     uint64_t seed;

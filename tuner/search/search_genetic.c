@@ -31,7 +31,7 @@ static gt_status genetic_create(void **self, struct gt_search *search, struct gt
     return GEMMTUNE_OK;
 }
 
-/* Adds a point to the adults, of which the best POPULATION are kept, each once. */
+/* Adds a point to the adults. The best POPULATION of them are kept, each once. */
 static void grow_up(struct genetic *g, struct gt_pick p) {
     const double ns = gt_search_told(g->search, p);
     for (int i = 0; i < g->adults; i++)

@@ -73,7 +73,7 @@ static bool kick(struct ils *l, struct gt_pick *out) {
     return true;
 }
 
-/* Moves to a point whose result is known, if it is better. */
+/* Moves to a point with a known result, if it is better. */
 static void consider(struct ils *l, struct gt_pick p, double ns) {
     if (!l->standing || ns < l->here_ns)
         stand(l, p, ns);

@@ -22,7 +22,7 @@
 enum {
     POOL = 1024,                         /* candidates of a space */
     SCRATCH = GT_SURROGATE_SLOTS - POOL, /* neighbours that are scored while climbing */
-    LEADERS = 8,    /* best points of a space, whose neighbours are candidates */
+    LEADERS = 8,    /* best points of a space; their neighbours are candidates */
     KEPT = 256,     /* candidates that stay when the pool is drawn again */
     LOOKS_MAX = 10, /* first looks at a space, at most */
     LOOKS_MIN = 3,  /* first looks after which an unpromising space gets no more */
@@ -174,8 +174,8 @@ static bool is_left(const struct model *m, int space) {
            r->leader[0].key > m->best + hopeless_beyond;
 }
 
-/* The number of first looks that a space gets. A space that is far behind the best after
- * LOOKS_MIN of them gets no more, one that forecasts call hopeless too gets none. */
+/* The number of first looks that a space gets. A space that is far slower than the best
+ * after LOOKS_MIN of them gets no more, one that forecasts call hopeless too gets none. */
 static size_t looks_due(const struct model *m, int space) {
     const struct region *r = &m->region[space];
     if (is_hopeless(m, space) || is_left(m, space))
@@ -185,7 +185,7 @@ static size_t looks_due(const struct model *m, int space) {
                                                                    : LOOKS_MIN;
 }
 
-/* The space with the fewest picks among those that lack first looks; -1: none. */
+/* The space with the fewest picks that lacks first looks; -1: none. */
 static int region_to_look_at(const struct model *m) {
     int least = -1;
     for (int i = 0; i < m->spaces; i++)

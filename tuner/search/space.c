@@ -181,8 +181,8 @@ static void add_slots(const struct walk *w, struct level *level, const struct te
         level->slot[level->slots++] = t->slot;
 }
 
-/* Allocates the answers: only one for a level whose context does not fit in a word or would
- * have to hold every earlier parameter. */
+/* Allocates the answers: only one for a level with a context that does not fit in a word or
+ * would have to hold every earlier parameter. */
 static gt_status plan_answers(struct walk *w, const struct gt_family *f) {
     for (int l = 1; l <= f->param_count; l++) {
         struct level *level = &w->level[l];
@@ -313,7 +313,7 @@ static gt_status keep(struct walk *w) {
     return GEMMTUNE_OK;
 }
 
-/* Visits all points below a prefix whose own tests hold. */
+/* Visits all points below a prefix, where the prefix's own tests hold. */
 static gt_status descend(struct walk *w, int bound) {
     const struct gt_family *f = w->space->family;
     gt_status status = GEMMTUNE_OK;

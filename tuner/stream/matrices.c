@@ -60,7 +60,7 @@ static void fill(void *to, gemmtune_dtype type, int64_t count, uint64_t seed) {
 
 /* ---- room ---------------------------------------------------------------------------- */
 
-/* A number at the begin of a file, or behind `key` in it; -1 when there is none. */
+/* A number at the beginning of a file, or after `key` in it; -1 when there is none. */
 static double number_in(const char *path, const char *key) {
     char line[256];
     double number = -1;

@@ -68,7 +68,7 @@ void gt_npy_close(struct gt_npy *npy) {
     *npy = (struct gt_npy){0};
 }
 
-/* The map covers the file as it was. Behind the new end of a file that was cut, the rest of
+/* The map covers the file as it was. After the new end of a file that was cut, the rest of
  * a page reads as zeros without a signal. */
 gt_status gt_npy_check(const struct gt_npy *npy, const char *path, struct gt_err *err) {
     struct stat about;
@@ -90,7 +90,7 @@ gt_status gt_npy_check(const struct gt_npy *npy, const char *path, struct gt_err
 
 enum { DESCR_SHOWN = 150 };
 
-/* What a file must hold. */
+/* The contents that a file must have. */
 struct wanted {
     gemmtune_dtype type;
     struct gt_shape shape;

@@ -17,7 +17,7 @@ struct gt_npy {
     struct gt_new_file file; /* that is made */
 };
 
-/* What a file holds. gt_npy_open has the same errors. */
+/* The contents of a file. gt_npy_open has the same errors. */
 gt_status gt_npy_look(gemmtune_dtype *type, struct gt_shape *shape, const char *path,
                       struct gt_err *err);
 /* Maps a file for reading. It must hold a matrix of this type and shape in C order. Errors

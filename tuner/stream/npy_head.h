@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npy_head.h - the header of a .npy file: a Python dictionary with the keys descr,
- * fortran_order and shape. What NumPy reads is read: both kinds of quotes, integers of
+ * fortran_order and shape. It reads all that NumPy reads: both kinds of quotes, integers of
  * Python 2 (6L), any blanks; of a key that comes twice the last value counts.
  */
 #ifndef GT_TUNER_STREAM_NPY_HEAD_H

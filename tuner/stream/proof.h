@@ -13,8 +13,8 @@
  *
  * with Euclidean norms of rows and Frobenius' norm of B; |A_i| |B_j| bounds a sum of
  * absolute products. A lost tile or row changes C x by far more. An element that is wrong
- * by less than the bound shows only among those that are computed anew, whose bound is that
- * of every other check (tuner/lab/check.h).
+ * by less than the bound shows only among the elements that are computed anew. Their bound
+ * is the bound of every other check (tuner/lab/check.h).
  *
  * Infinities and elements that are no numbers are results as others are. An element that A,
  * B or C0 keep from being finite must not be finite. It and every other element of C that

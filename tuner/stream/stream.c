@@ -242,7 +242,7 @@ static gt_status play_round(struct work *w, int round, struct gt_err *err) {
     return status;
 }
 
-/* What a file did comes first: a stop or a wrong product may follow from it. */
+/* The fate of a file comes first: a stop or a wrong product may follow from it. */
 static gt_status say_files(const struct work *w, gt_status status, struct gt_err *err) {
     struct gt_err file = {""};
     const gt_status files = gt_matrices_check(&w->matrices, &file);

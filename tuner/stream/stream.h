@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.h - a host product, made, multiplied, checked and timed, beside others that
- * compute the same. What `gemmtune stream` does behind its options.
+ * compute the same. `gemmtune stream` is this and its options.
  */
 #ifndef GT_TUNER_STREAM_STREAM_H
 #define GT_TUNER_STREAM_STREAM_H
@@ -27,7 +27,7 @@ struct gt_stream_setup {
     uint64_t seed;
     /* As gemmtune_host_options has it; may be NULL. */
     int (*progress)(void *user, const gemmtune_host_progress *progress);
-    /* Called ahead of each part of the work with its name; may be NULL. */
+    /* Called before each part of the work with its name; may be NULL. */
     void (*step)(void *user, const char *what);
     void *user;
 };
@@ -59,7 +59,8 @@ gt_status gt_stream_run(struct gt_stream *out, const struct gt_stream_setup *set
                         const struct gt_device *const *device, int devices,
                         const char *db_path, struct gt_err *err);
 void gt_stream_clear(struct gt_stream *s);
-/* What has become of a file of C that did not take its place, as a sentence's end. */
+/* The end of a sentence about a file of C that did not take its place: what has become of
+ * it. */
 void gt_stream_unkept(char *text, size_t size, const char *path);
 
 /* The median of a contestant's rounds; 0 when it did not take part. */

@@ -10,7 +10,7 @@
 
 enum {
     WIDTH = 1000,
-    LEFT = 110, /* of the lanes, behind their names */
+    LEFT = 110, /* of the lanes, after their names */
     RIGHT = 20,
     TOP = 60,
     LANE = 26, /* from one lane to the next */
@@ -89,7 +89,7 @@ static void draw_names(const struct frame *f) {
         }
 }
 
-/* Colours of the lanes' bars. Tiles of B share a lane with those of A, and have a colour of
+/* Colours of the lanes' bars. Tiles of B share a lane with tiles of A, and have a colour of
  * their own. */
 static const size_t lane_colour[GT_LANES] = {
     [GT_LANE_AB] = 0, [GT_LANE_C] = 3, [GT_LANE_RUN] = 1, [GT_LANE_OUT] = 2};

@@ -62,7 +62,7 @@ static void ask(struct search *s, size_t index) {
     keep(s->best, s->most, s->count, s->distinct, &f);
 }
 
-/* A family whose points cannot be counted gives none and a line in the log; the others go
+/* A family gives none and a line in the log, if its points cannot be counted; the others go
  * on. */
 static gt_status create_space(struct search *s, const gemmtune_problem *p,
                               struct gt_err *err) {

@@ -86,7 +86,7 @@ struct gt_checked {
     size_t used, unmeasured, unknown_family, unbound, unpredicted; /* number of trials */
     /* bound trials that needed defaults for newer parameters */
     size_t filled;
-    size_t pruned; /* trials whose bound is above the best time of their problem */
+    size_t pruned; /* trials with a bound above the best time of their problem */
     /* the least time of pruned trials, over that best time; 0 when none was pruned */
     double nearest_pruned;
     /* trials faster than their bound, for which the bound is wrong */
@@ -128,12 +128,13 @@ struct gt_learned_trees {
     struct gt_learned_node *node;
 };
 
-/* GT_LEARN_MORE: behind the trees that are shipped, on the errors that those leave. */
+/* GT_LEARN_MORE: after the shipped trees, on the errors that these leave. */
 enum gt_learning_way { GT_LEARN_ANEW, GT_LEARN_MORE };
 
 /* The loss on problems held out when the trial with the least forecast is taken, in the
- * geometric mean: without what is learned [0], and with it [1]. What is learned did not see
- * these problems. Shipped trees may have, so with GT_LEARN_MORE only the gain is fair. */
+ * geometric mean: without what is learned [0], and with it [1]. Learning did
+ * not see these problems. Shipped trees may have, so with GT_LEARN_MORE only the gain
+ * is fair. */
 struct gt_held_out {
     size_t problems;
     double loss[2];

@@ -2,8 +2,8 @@
 /*
  * predict_learn.c - learns the trees of runtime/lookup/learned.h from stored trials.
  *
- * A tree is grown on the errors that the trees before it leave. Of its leaves the one whose
- * split lessens the squared error the most is split, until there are enough. Each tree sees
+ * A tree is grown on the errors that the trees before it leave. The leaf that lessens the
+ * squared error the most by its split is split, until there are enough. Each tree sees
  * a part of the trials and of the questions, drawn anew, and counts only in part, so that
  * no trial is learned by heart.
  */
@@ -36,8 +36,8 @@ struct way {
      * they are fast kernels only. */
     double record_weight;
 };
-/* Shipped trees have learned from the records before. What they leave is small: few trials
- * teach chance. */
+/* Shipped trees have learned from the records before. The errors that they leave are small:
+ * few trials teach chance. */
 static const struct way all_anew = {200, 200, 800, 1, 0.25},
                         behind_shipped = {3000, 200, 200, 3, 0.1};
 
@@ -271,7 +271,7 @@ static int fair_trees(size_t rows, const struct way *way) {
     return (int)(fair < way->least ? way->least : fair > way->most ? way->most : fair);
 }
 
-/* Grows trees behind those that `out` has, of which there will be `trees`. */
+/* Grows trees after the trees of `out`, until there are `trees`. */
 static gt_status grow_trees(struct gt_learned_trees *out, struct lesson *l, int trees,
                             struct gt_err *err) {
     float *const sorted = calloc(l->rows, sizeof *sorted);
@@ -310,7 +310,7 @@ static gt_status begin_trees(struct gt_learned_trees *out, const struct gt_learn
     return GEMMTUNE_OK;
 }
 
-/* Where the trees that were learned later begin. Those that are shipped as such stay first:
+/* Where the trees that were learned later begin. Trees that are shipped as such stay first:
  * they know what the oldest ones do not. */
 static int later_of(const struct gt_learned *shipped, int count) {
     return shipped != NULL ? shipped->later : count;

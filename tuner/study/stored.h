@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stored.h - spaces whose points have been measured already: a Kernel Tuner cache, or the
+ * stored.h - spaces of points that have been measured already: a Kernel Tuner cache, or the
  * trials of a problem in one of our databases. A search can be replayed on them without a
  * device. A point without a row is not in the space.
  */

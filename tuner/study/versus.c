@@ -111,7 +111,7 @@ static void value_of(char buf[VALUE_MAX], const struct gt_point *point, const ch
         (void)snprintf(buf, VALUE_MAX, "-");
 }
 
-/* Lists the parameters of `names` that differ. With `only_new`, only those that `from`
+/* Lists the parameters of `names` that differ. With `only_new`, only parameters that `from`
  * lacks. */
 static void put_parameters(char *buf, size_t *len, const struct gt_point *names,
                            const struct gt_point *from, const struct gt_point *to,
@@ -159,7 +159,7 @@ static const struct gt_view_row *past_kernel(const struct gt_view_row *r,
     return r;
 }
 
-/* Finds the kernel measured on both whose larger slowdown is the smallest. */
+/* Finds the kernel measured on both with the smallest larger slowdown. */
 static void find_shared(struct gt_versus_row *out, struct part a, struct part b) {
     const double best_a = fastest(a), best_b = fastest(b);
     out->shared_slowdown = INFINITY;

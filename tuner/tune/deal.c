@@ -53,7 +53,7 @@ static bool others_prepare(const struct gt_deal *d, size_t device, size_t proble
 }
 
 /* The first problem, in that order, that is not given and that no other device prepares
- * for; else the first of those that others prepare for; else none. */
+ * for; else the first problem that others prepare for; else none. */
 static size_t find(const struct gt_deal *d, size_t device) {
     size_t second = GT_DEAL_NONE;
     for (size_t i = 0; i < d->budget->sweep->count; i++) {

@@ -18,7 +18,7 @@ struct gt_deal {
     size_t *next; /* of each device: the problem that it prepares for, or none */
     size_t *order;
     int *losses;       /* of each problem */
-    double left, done; /* cost of problems that have not ended, and of those that have */
+    double left, done; /* cost of problems that have not ended, and of the others */
 };
 
 /* Deals the problems that are not given yet. Call gt_deal_clear in the end, after a failure

@@ -10,7 +10,8 @@
 
 /* The losses that lookups of a sweep's problems expect. */
 struct gt_doubts {
-    size_t served, unknown; /* problems that have a kernel; of which nothing is known */
+    size_t served;  /* problems that have a kernel */
+    size_t unknown; /* problems of them that nothing is known of */
     /* the expected losses of the others, as parts of the time; 0 without any */
     double least, most;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draw.h - draws problems at random that no list names. The same seed draws the same
- * problems, and a larger count only adds problems behind them. No device, no file.
+ * problems, and a larger count only adds problems after them. No device, no file.
  */
 #ifndef GT_TUNER_TUNE_DRAW_H
 #define GT_TUNER_TUNE_DRAW_H

@@ -6,7 +6,7 @@
 
 /* Seconds on idle cores, as seen on two cores with PoCL and on an H200. */
 struct usual {
-    double trial_s;  /* of a trial; a CPU device compiles in it, others ahead of it */
+    double trial_s;  /* of a trial; a CPU device compiles in it, others before it */
     double beside_s; /* of a problem beside its search: spaces, set-ups, finals */
     double least_s;  /* of a search that has no time: its required trials */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* estimate.h - how long tuning will take, told ahead of it. */
+/* estimate.h - how long tuning will take, told before it begins. */
 #ifndef GT_TUNER_TUNE_ESTIMATE_H
 #define GT_TUNER_TUNE_ESTIMATE_H
 

@@ -266,8 +266,8 @@ static int by_rank(const void *a, const void *b) {
     return x->ratio < y->ratio ? -1 : x->ratio > y->ratio;
 }
 
-/* Sorts the winner first, then those that tie with it, then the others, each by its ratio
- * to the winner: the samples of beaten ones may be of other rounds, so medians do not
+/* Sorts the winner first, then the kernels that tie with it, then the others, each by its
+ * ratio to the winner: the samples of beaten ones may be of other rounds, so medians do not
  * compare. */
 static int order_finalists(struct place place[], const struct gt_job *job,
                            const struct gt_report *report) {
@@ -334,7 +334,7 @@ void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
     compare(result, f, t);
 }
 
-/* *stored is false when other records than those of `known_ms` are there now. */
+/* *stored is false when other records than the records of `known_ms` are there now. */
 static gt_status store(bool *stored, int64_t known_ms, const struct gt_tune_result *result,
                        struct gt_tuner *t, const struct gt_sweep_item *item,
                        struct gt_err *err) {

@@ -3,16 +3,16 @@
  * finals.h - measures the best candidates of a problem again: on fresh data, in turn, in a
  * fresh worker unless a budget is over. These times are stored.
  *
- * Who takes part: candidates whose screening does not show that they are slower than the
- * best. The lower end of their interval is at most the best's upper end plus
+ * A candidate takes part unless screening shows that it is slower than the best. The lower
+ * end of its interval is at most the best's upper end plus
  * GT_SCREEN_MARGIN (GT_SCREEN_MARGIN_SLOWED where the clock went down). At least three do.
  *
  * How it goes: a finalist that is proven slower than the leader by more than GT_TIE_MARGIN,
- * round by round, leaves; the others get its time. The least median of those that stay to
- * the end wins.
+ * round by round, leaves; the others get its time. The least median of the finalists that
+ * stay to the end wins.
  *
- * Who ties with the winner: finalists that are not proven slower by more than
- * GT_TIE_MARGIN. That is, the lower end of the interval of their ratios is at most 1 +
+ * A finalist ties with the winner if it is not proven slower by more than GT_TIE_MARGIN.
+ * That is, the lower end of the interval of their ratios is at most 1 +
  * GT_TIE_MARGIN. With few common rounds one of the ratios is, too (gt_race_tied).
  */
 #ifndef GT_TUNER_TUNE_FINALS_H
@@ -32,10 +32,10 @@ struct gt_finalist {
     int64_t ended_ms;       /* end of its trial, since 1970 */
 };
 
-/* The best of the screened candidates and those that they are compared with. best[] is
- * sorted, the fastest first. limited[] has the best of those without a workspace and of
- * those that need at most GT_WORKSPACE_BYTES. Callers that give no more get these, so they
- * are always measured. */
+/* The best of the screened candidates and the candidates that they are compared with.
+ * best[] is sorted, the fastest first. limited[] has the best candidate without a workspace
+ * and the best one that needs at most GT_WORKSPACE_BYTES. Callers that give no more get
+ * these, so they are always measured. */
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX], limited[GT_WORKSPACE_LIMITS];

@@ -31,7 +31,7 @@ static void add_untried(struct gt_err *untried, const struct gt_err *why) {
     (void)gt_text_put(untried->line, size, len, why->line);
 }
 
-/* The space of a family, while those of all families are made side by side. */
+/* The space of a family, while the spaces of all families are made side by side. */
 struct made {
     const struct gt_family *family;
     struct gt_space space;

@@ -20,7 +20,7 @@ enum {
 /* by the model: in all, and of one family */
 enum { EXPECTED = 16, EXPECTED_PER_FAMILY = 8 };
 /* A family's start was the fastest somewhere, and forecasts may be wrong by a quarter. So a
- * start goes before points whose forecast is up to a quarter better. */
+ * start goes before points with forecasts up to a quarter better. */
 static const double start_share = 0.8;
 
 /* A point with a longer forecast than so many times the best one is no start. Of the first
@@ -108,8 +108,9 @@ static bool locate(struct gt_pick *out, const struct finding *f, const char *fam
     return false;
 }
 
-/* A finalist's place among those of the problem and, behind them, those of the same problem
- * without its epilogue, which is the same product. -1: it is no finalist of either. */
+/* A finalist's place among the problem's finalists and, after them, the finalists of the
+ * same problem without its epilogue, which is the same product. -1: it is no finalist of
+ * either. */
 static int place_of_finalist(const struct finding *f, const struct gt_record_row *row) {
     if (strcmp(row->subject.device_key, f->tuner->device_key) != 0)
         return -1;
@@ -248,7 +249,7 @@ static double sort_ns(struct gt_outlook *outlook, struct gt_pick pick, bool is_s
     return expected <= 0 ? INFINITY : is_start ? expected * start_share : expected;
 }
 
-/* Sorts the picks by the model's forecast, of which the first `family_starts` are starts of
+/* Sorts the picks by the model's forecast. The first `family_starts` picks are starts of
  * families. Picks without a forecast stay last in their order. A large problem's time may
  * be over before the slow families have been tried. */
 static void sort_by_outlook(struct gt_starts *s, int family_starts,

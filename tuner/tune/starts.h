@@ -28,7 +28,7 @@ struct gt_starts {
  * 8. The starts of all families ("starts" in space.json), on a CPU of the first one, the
  *    points with the best forecasts, and the defaults of all families. They are sorted by
  *    forecast; a start goes before points that are expected to be up to a quarter faster.
- *    Points whose forecast is over three times the best one are left out, unless they are
+ *    Points with a forecast over three times the best one are left out, unless they are
  *    the best of their family.
  * A start that is not legal here is replaced by its best neighbour. The points of 1 to 3
  * are required: they are tried even when there is no time. */

@@ -41,7 +41,7 @@ struct gt_ahead {
     struct gt_space *space; /* NULL: not made, or handed over */
     int spaces;
     struct gt_outlook outlook; /* on the spaces */
-    struct gt_err untried;     /* names the families whose points cannot be counted */
+    struct gt_err untried;     /* names the families with points that cannot be counted */
     struct gt_starts *starts;  /* the first candidates, once compilers ask; NULL before */
     int sent;                  /* how many of them compilers have got */
 };
@@ -93,7 +93,7 @@ struct gt_tune_result {
     bool reached;           /* the run came to it */
     size_t trials, fresh;   /* with a known outcome; measured by this run */
     size_t tried_elsewhere; /* points that another process was trying */
-    size_t abandoned;       /* points whose worker another program killed */
+    size_t abandoned;       /* points that lost their worker to another program */
     size_t outcome[GT_OUTCOMES];
     size_t legal;        /* number of legal points */
     int winners;         /* number of entries in winner, best first */
@@ -129,10 +129,10 @@ void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,
 /* Whether the family is among those to try. */
 bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f);
 /* Makes the spaces of all families that serve the problem on the device and have a legal
- * point for it. Families whose points cannot be counted are left out; `untried` names them
- * with the reason, or is "". The families are shared among the cores of the calling thread.
- * EUNSUPPORTED when there is no such family; EINVAL when there is none, and the points of
- * some cannot be counted. */
+ * point for it. Families with points that cannot be counted are left out; `untried` names
+ * them with the reason, or is "". The families are shared among the cores of the calling
+ * thread. EUNSUPPORTED when there is no such family; EINVAL when there is none, and the
+ * points of some cannot be counted. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
                          struct gt_err *err);

@@ -139,7 +139,7 @@ static void start_standby(struct gt_window *w) {
     gt_pool_start_standby(w->t->pool, &job);
 }
 
-/* Ends a candidate whose compilation took too long. Within the search's time that is its
+/* Ends a candidate after too long a compilation. Within the search's time that is its
  * outcome; after it, it says nothing. */
 static gt_status end_slow(struct gt_window *w, struct gt_window_entry *e,
                           const struct gt_result *r, struct gt_err *err) {
@@ -249,8 +249,8 @@ static gt_status refill(struct gt_window *w, struct gt_err *err) {
     return status;
 }
 
-/* Searches until the strategy is done or the time is up. Then it waits for the trials that
- * run and for the one that waits behind them; candidates that are only compiled are
+/* Searches until the strategy is done or the time is up. Then it waits for the running
+ * trials and the queued one; candidates that are only compiled are
  * dropped. */
 static gt_status run_search(struct gt_window *w, struct gt_err *err) {
     const double started = gt_seconds(), set_up_s = 4 * gt_window_grace_s();

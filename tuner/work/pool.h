@@ -93,8 +93,8 @@ gt_status gt_pool_refresh(struct gt_pool *p, struct gt_err *err);
 gt_status gt_pool_run(struct gt_report *out, struct gt_pool *p, const struct gt_job *job,
                       struct gt_err *err);
 /* The same for candidates that are measured together, with `fresh` in a fresh process.
- * Those whose failure may be the fault of another are tried again, each alone in a fresh
- * process. */
+ * A candidate is tried again, alone in a fresh process, if its failure may be the fault of
+ * another. */
 gt_status gt_pool_run_final(struct gt_report *out, struct gt_pool *p,
                             const struct gt_job *job, bool fresh, struct gt_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process.h - one process of ours: this program again, started, spoken to over two pipes,
- * ended. What the libraries in a worker print stays with it and is shown only when it dies
- * of itself: a compiler's "1 error generated." about a candidate is in the candidate's
+ * ended. The text that libraries in a worker print stays with it and is shown only when it
+ * dies of itself: a compiler's "1 error generated." about a candidate is in the candidate's
  * outcome already.
  */
 #ifndef GT_TUNER_WORK_PROCESS_H
@@ -24,7 +24,7 @@ struct gt_process {
 
 struct gt_process_setup {
     const char *command;     /* of this program: "worker" */
-    const char *const *word; /* of its command line, behind the two descriptors */
+    const char *const *word; /* of its command line, after the two descriptors */
     int words;
     const struct gt_core_set *cores; /* as for gt_cores_keep */
     bool aloud; /* what it prints, to stdout as well, goes to our stderr at once */

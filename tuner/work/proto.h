@@ -32,7 +32,7 @@ struct gt_candidate {
     char point[GT_POINT_TEXT_MAX];
 };
 struct gt_family;
-/* Copies the texts, of which `point` is in gt_point_text's form. */
+/* Copies the texts. `point` is in gt_point_text's form. */
 void gt_candidate_set(struct gt_candidate *out, const char *family, const char *point);
 void gt_candidate_set_point(struct gt_candidate *out, const struct gt_family *family,
                             const struct gt_point *point);
