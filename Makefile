@@ -5,8 +5,8 @@
 #   make demo       tune the first device there is, then run a tuned kernel
 #   make check      what a change should pass; check-unit check-device check-tune check-cli:
 #                   every test of one kind
-#   make check-long what `make check` leaves out: tests that take long, and the rest of those
-#                   of which it does a part (GT_LONG=1)
+#   make check-long what `make check` leaves out: tests that take long, and the rest of the
+#                   tests that it does a part of (GT_LONG=1)
 #   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make help       this text
@@ -307,8 +307,8 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_SHARE=$(GT_SHARE) \
 	    GT_NVRTC_BELOW=75 $(RUN) $(NVRTC_TEST)
 
-# Runs families that need CUDA, in software; built with optimisation. The tests are all those that
-# skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
+# Runs families that need CUDA, in software; built with optimisation. Its tests are the ones
+# that skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
 PTX_TESTS = $(call pick,$(shell ls -S $$(grep -l '^use_software_gpu$$' tests/tune/*.sh)))
 check-ptx: $(B)/gemmtune $(TOOLS) $(addprefix $(B)/tests/device/test_,pack odd_pointers)
 	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) $(PTX_TESTS)
@@ -354,7 +354,7 @@ man: $(B)/gemmtune
 	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
 	cp $(B)/gemmtune.1 docs/man/gemmtune.1
 
-# What tests/cli/abi.sh holds the library against: recorded with each change that adds to the public
+# tests/cli/abi.sh holds the library against this: recorded with each change that adds to the public
 # header, and anew for a new minor version.
 abi: $(B)/libgemmtune.so
 	tools/abi $< >$(B)/abi.txt

@@ -2,7 +2,7 @@
 /*
  * batch_opencl.c - a thousand small products in one call: C[z] = A[z] B for every z, with
  * one B for all. The problem says how many products there are and where their matrices
- * begin; the call is that of a single product, on CUDA as well.
+ * begin; the call is the same as for a single product, on CUDA as well.
  *
  *     cc examples/batch_opencl.c $(pkg-config --cflags --libs gemmtune) -lOpenCL -lm
  *

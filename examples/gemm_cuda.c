@@ -79,7 +79,7 @@ static void multiply(const struct device *d) {
     check(gemmtune_execute(plan, &alpha, pointer(d->a), pointer(d->b), &beta, pointer(d->c),
                            NULL, d->stream),
           "gemmtune_execute");
-    /* The product is enqueued; the copy is, behind it; then wait for both. */
+    /* The product is enqueued; the copy follows it; then wait for both. */
     check_cu(cuMemcpyDtoHAsync(c, d->c, sizeof c, d->stream), "cuMemcpyDtoHAsync");
     check_cu(cuStreamSynchronize(d->stream), "cuStreamSynchronize");
 

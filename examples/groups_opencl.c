@@ -22,7 +22,7 @@ static float bias[GROUPS][N], weight[ROWS];
 /* z is the number of the group. A call gives bias and weight in this order. */
 static const char expression[] = "d=silu(x+bias[z,j])*weight[i]";
 
-/* The row behind the last one of each group. The third group has no rows, and the last 20
+/* The row after the last one of each group. The third group has no rows, and the last 20
  * rows are in no group. */
 static int32_t ends[GROUPS] = {50, 51, 51, 130, 137, 220};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * masked_opencl.c - products of which the first rows alone are computed: sequences of
+ * masked_opencl.c - products with the first rows alone computed: sequences of
  * different lengths in a buffer that has room for the longest one, each times the same
  * weights. The lengths are in device memory, so that an earlier kernel may write them.
  *
@@ -70,7 +70,7 @@ static void multiply(const struct device *d, const struct memory *m) {
     gemmtune_close(ctx);
 }
 
-/* The right value of an element. Rows behind a sequence keep their 0. */
+/* The right value of an element. Rows after a sequence keep their 0. */
 static double right(int z, int i, int j) {
     double sum = 0;
     for (int k = 0; k < K && i < lengths[z]; k++)

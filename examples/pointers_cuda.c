@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pointers_cuda.c - a batch whose matrices lie anywhere: arrays of pointers, in device
+ * pointers_cuda.c - a batch of matrices that lie anywhere: arrays of pointers, in device
  * memory, lead to them. Here they are blocks of a pool, as a cache of keys has them, and
  * several products share one.
  *

@@ -34,7 +34,7 @@ static const double killing_limit_s = 10;
 struct process {
     int pid, parent;
     char state; /* of its first thread, as proc(5) has it */
-    /* of all cores: its own time and that of its children that have ended */
+    /* of all cores: its own time and the time of its children that have ended */
     double seconds;
     bool ours; /* a descendant of the guard */
 };

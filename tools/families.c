@@ -25,7 +25,7 @@ static bool print_all(struct gt_printer *to, const struct gt_families *all) {
     return complete;
 }
 
-/* Functions go to stdout at once, the initializers that name them behind the last one. */
+/* Functions go to stdout at once, the initializers that name them after the last one. */
 static gt_status print_file(const struct gt_families *all, struct gt_err *err) {
     char *data = NULL;
     size_t size = 0;

@@ -8,7 +8,7 @@
 
 static void print_node(FILE *out, const struct gt_expr *e, int at);
 
-/* What C writes between the operands; NULL: the operator is a helper. */
+/* The text that C has between the operands; NULL: the operator is a helper. */
 static const char *const between[] = {
     [GT_EXPR_LT] = "<",  [GT_EXPR_LE] = "<=", [GT_EXPR_GT] = ">",
     [GT_EXPR_GE] = ">=", [GT_EXPR_EQ] = "==", [GT_EXPR_NE] = "!=",

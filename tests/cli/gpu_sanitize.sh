@@ -9,7 +9,7 @@ cat >"$work/gemmtune" <<'END'
 #!/bin/sh
 echo "The point is legal" # all that is asked of it
 END
-# A line a run to $RUNS; counts errors for the families of $SEES, and refuses those of $LACKS. $MEETING: the
+# A line a run to $RUNS; counts errors for the families of $SEES, and refuses the families of $LACKS. $MEETING: the
 # outcome of the family of that name.
 cat >"$work/sanitizer" <<'END'
 #!/bin/sh

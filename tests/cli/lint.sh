@@ -49,7 +49,7 @@ check() {
     code=$?
 }
 
-# finds NAME TOOL PATTERN FILE TEXT: with TEXT behind FILE, it names PATTERN and exits 1
+# finds NAME TOOL PATTERN FILE TEXT: with TEXT at the end of FILE, it names PATTERN and exits 1
 finds() {
     build
     echo "$5" >>"$house/$4"

@@ -5,8 +5,8 @@
 . "${GT_SRC:-.}/tests/cli/lib.sh"
 case $GEMMTUNE in /*) ;; *) GEMMTUNE=$PWD/$GEMMTUNE ;; esac
 cd "$work" || exit 1
-# LeakSanitizer crashes when it looks for leaks while a driver's threads end. What a host
-# product leaves behind is counted by tests/device/test_host_faults.c.
+# LeakSanitizer crashes when it looks for leaks while a driver's threads end. tests/device/test_host_faults.c
+# counts what a host product leaves behind.
 export ASAN_OPTIONS=detect_leaks=0
 export GEMMTUNE_DB="$work/none.db"
 
@@ -15,8 +15,8 @@ if ! "$GEMMTUNE" devices >listed 2>/dev/null; then
     exit 0
 fi
 
-# npy FILE DESCR ORDER SHAPE COUNT ELEMENT: COUNT times the bytes of ELEMENT, behind the header
-# that NumPy writes
+# npy FILE DESCR ORDER SHAPE COUNT ELEMENT: COUNT times the bytes of ELEMENT, after the
+# header that NumPy writes
 npy() {
     {
         printf '\223NUMPY\001\000v\000%-117s\n' \
@@ -26,7 +26,7 @@ npy() {
     } >"$1"
 }
 
-# is_full FILE COUNT HEX: behind its header, FILE has COUNT elements of those four bytes
+# is_full FILE COUNT HEX: after its header, FILE has COUNT elements of those four bytes
 is_full() {
     [ "$(tail -c +129 "$1" | od -An -v -tx1 -w4 | sort -u)" = "$3" ] &&
         [ "$(wc -c <"$1")" -eq $((128 + 4 * $2)) ]

@@ -22,10 +22,10 @@
 #include <cmocka.h>
 
 static struct gt_device_list devices;
-/* the built-in ones and those of tests/data/families */
+/* the built-in ones and the ones of tests/data/families */
 static struct gt_families *families;
 
-/* A call whose last argument is `&err`. */
+/* A call with `&err` as its last argument. */
 #define assert_ok(call)                                                                    \
     do {                                                                                   \
         const gt_status status_ = (call);                                                  \

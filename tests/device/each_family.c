@@ -50,7 +50,7 @@ static void need(gt_status status) {
 }
 
 /* Element i of a matrix of special values. Most are small integers. At most one element of
- * a row or column is special, and only those of one matrix are: then the order of a sum
+ * a row or column is special, and only elements of one matrix are: then the order of a sum
  * does not decide whether it overflows. */
 static double special_value(int64_t i, int salt) {
     static const double rare[] = {INFINITY, -INFINITY,    (double)NAN,  FLT_MAX,

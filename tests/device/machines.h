@@ -63,7 +63,7 @@ static void cl_close(struct machine *m) {
 }
 
 /* Memory of a CPU device that ends, but for less than GUARD_ALIGN bytes, at a page that
- * nobody may read: a kernel that reads or writes behind it ends the test by a signal. With
+ * nobody may read: a kernel that reads or writes past it ends the test by a signal. With
  * GUARDED_MAX of them alive, further memory has no guard. */
 enum { GUARD_ALIGN = 128, GUARDED_MAX = 64 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Products of matrices in host memory, on every device: many tiles in little device memory,
- * against a plain loop. Data are small integers, whose sums are exact in every type, so
+ * against a plain loop. Data are small integers, with sums that are exact in every type, so
  * results are compared bit by bit.
  */
 #include "tests/device/devices.h"
@@ -22,7 +22,7 @@ struct matrix {
 static struct gt_err err;
 static struct gt_rig *rig;
 static gemmtune_ctx *ctx;
-/* The device is the fake one, whose kernels run on the CPU that was tested before: one type
+/* The device is the fake one. Its kernels run on the CPU that was tested before: one type
  * is enough there. */
 static bool faked;
 

@@ -166,7 +166,7 @@ static gemmtune_status multiply(struct bench *b) {
     return gemmtune_host_gemm(&b->ctx, 1, &p, &args, &options, &b->report);
 }
 
-/* Whether a tile of C is equal to that of another matrix. */
+/* Whether a tile of C is equal to the same tile of another matrix. */
 static bool tile_is(const struct bench *b, int tile, const float *x) {
     const int row = tile / (SIDE / TILE) * TILE, col = tile % (SIDE / TILE) * TILE;
     for (int i = row; i < row + TILE; i++)
@@ -320,8 +320,8 @@ static gt_status rates_of(const struct bench *b, const char *name, int64_t memor
     return status;
 }
 
-/* Rates are measured once for each size of problems: those of a small product do not serve
- * a large one. */
+/* Rates are measured once for each size of problems: the rates of a small product do not
+ * serve a large one. */
 static void test_rates_are_remembered(void **state) {
     static const char failing[] = "cuLaunchKernel:1=999";
     struct bench b;

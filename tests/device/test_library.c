@@ -2,8 +2,8 @@
 /* check: part */
 /*
  * The library as a program uses it, on every device of this machine: a plan, an execution,
- * and a comparison of every element with a plain loop. The data are small integers, whose
- * sums are exact in every type, so results must be equal bit by bit.
+ * and a comparison of every element with a plain loop. The data are small integers, with
+ * sums that are exact in every type, so results must be equal bit by bit.
  */
 #include "runtime/family/family.h"
 #include "tests/device/machines.h"
@@ -271,8 +271,8 @@ static gemmtune_problem problem_of(const char *name) {
 static const char *const kinds[] = {"f32-nn", "f32-nt", "f32-tn", "f32-tt",
                                     "f64-nn", "f64-tt", "i32-nt", "i32-tn"};
 
-/* Each family has every third kind, another family other ones; with GT_LONG=1 it has those
- * that are left. */
+/* Each family has every third kind, another family other ones; with GT_LONG=1 it has the
+ * kinds that are left. */
 static bool is_tried(size_t family, size_t kind) {
     return ((family + kind) % 3 == 0) == (getenv("GT_LONG") == NULL);
 }

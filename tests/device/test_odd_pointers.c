@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matrices that begin at any element of their memory, on every device of this machine with
- * pointers: products of all types, layouts and kinds of batches, whose offsets are drawn.
+ * pointers: products of all types, layouts and kinds of batches, with drawn offsets.
  * Every element is compared with a plain loop, and what lies around C stays as it was. The
- * numbers are -1, 0 and 1, whose sums every type holds.
+ * numbers are -1, 0 and 1: every type holds their sums.
  */
 #include "core/problem/problem.h"
 #include "tests/chance.h"
@@ -41,7 +41,8 @@ static void *stored_of(const struct matrices *x) {
     return stored;
 }
 
-/* `products` matrices of `shape`, `stride` elements apart, behind pointers anywhere. */
+/* `products` matrices of `shape`, `stride` elements apart, or anywhere with pointers to
+ * them. */
 static struct matrices made(struct machine *m, void *queue, gemmtune_dtype type,
                             struct gt_shape shape, int64_t ld, int products, int64_t stride,
                             bool anywhere) {
@@ -126,7 +127,7 @@ static void compute(struct product *x) {
                 compute_element(x, z, i, j);
 }
 
-/* All groups end behind the last row; masks and other products have all rows but one. */
+/* All groups end after the last row; masks and other products have all rows but one. */
 static void make_rows(struct product *x) {
     const bool masked = x->p.batch_kind == GEMMTUNE_MASKED_ROWS;
     for (int z = 0; z < (int)x->p.batch; z++)
@@ -151,7 +152,7 @@ static void compare(struct machine *m, void *queue, const struct product *x,
 
 /* ---- a call ---------------------------------------------------------------------- */
 
-/* What a call passes: a pointer to the first matrix, or an array of pointers. */
+/* The argument of a call: a pointer to the first matrix, or an array of pointers. */
 static void *argument(struct machine *m, void *queue, const struct product *x,
                       const struct matrices *y, void **list) {
     void *pointers[PRODUCTS_MAX];
@@ -259,7 +260,7 @@ static void offsets(struct machine *m) {
     gemmtune_ctx *ctx = NULL;
     char name[128];
     if (m->target.backend != GEMMTUNE_CUDA)
-        return; /* a buffer has no pointer behind its beginning */
+        return; /* a buffer has no pointer past its beginning */
     had_pointers = true;
     assert_int_equal(gemmtune_open(&ctx, NULL, &m->target), GEMMTUNE_OK);
     void *queue = m->ops->queue_create(m);

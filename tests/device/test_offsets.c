@@ -371,7 +371,7 @@ static const char wide_point[] = "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=4 V
                                  "DOUBLE=1 MINB=1 GROUP=4";
 static const char wide_problem[] = "f32-nn-64x64x64";
 
-/* Writes a database whose record has loads of 16 bytes. */
+/* Writes a database with a record that has loads of 16 bytes. */
 static void write_record(const char *path, struct machine *m) {
     const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
     struct gt_families *families = NULL;
@@ -435,8 +435,7 @@ static void vectors_on(struct machine *m) {
     gemmtune_plan_info info;
     assert_int_equal(gemmtune_plan_describe(plan, &info), GEMMTUNE_OK);
     if (strncmp(gt_ctx_device(ctx)->compiler, "PoCL 5", 6) == 0)
-        skip(); /* the family with barriers, of which there is a record, is not offered
-                   there */
+        skip(); /* the family with barriers, the one with a record, is not offered there */
     assert_string_equal(info.params, wide_point);
     void *const queue = m->ops->queue_create(m);
     gemmtune_args_init(&x.args);

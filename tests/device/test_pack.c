@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gemmtune_pack on every device of this machine: every byte of the packed B, and products
- * with it. The numbers of the products are small integers, whose sums are exact.
+ * with it. The numbers of the products are small integers, with exact sums.
  */
 #include "core/dtype.h"
 #include "tests/device/machines.h"
@@ -51,9 +51,9 @@ static size_t elements_of_b(const gemmtune_problem *p) {
     return place_in_b(p, matrices_of_b(p) - 1, p->k - 1, p->n - 1) + 1;
 }
 
-enum { GUARD = 64, FILL = 0xa5 }; /* bytes behind a packed B, and the value before */
+enum { GUARD = 64, FILL = 0xa5 }; /* bytes after a packed B, and the value before */
 
-/* Packs a B on the device; the caller releases the result. The memory, and a guard behind
+/* Packs a B on the device; the caller releases the result. The memory, and a guard after
  * it, has another value before. */
 static void *packed_on(struct machine *m, gemmtune_ctx *ctx, void *queue,
                        const gemmtune_problem *p, void *device_b) {
@@ -150,7 +150,7 @@ static float number(int64_t i, int64_t j, int seed) {
     return (float)((i * 5 + j * 3 + seed) % 7 - 3);
 }
 
-/* A matrix on the device whose element (i, j) as stored is number(i, j), or with `turn`
+/* A matrix on the device. Its element (i, j) as stored is number(i, j), or with `turn`
  * number(j, i). */
 static void *matrix_on(struct machine *m, void *queue, gemmtune_dtype type, int64_t rows,
                        int64_t cols, int seed, bool turn) {

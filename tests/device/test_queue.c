@@ -167,7 +167,7 @@ static gemmtune_plan *plan_of(gemmtune_ctx *ctx, const char *name) {
     return plan;
 }
 
-/* Writes A, computes and reads C, each after the event of what is ahead of it. The first
+/* Writes A, computes and reads C, each after the event of the step before it. The first
  * event is the test's own: nothing may have run before the test ends it. */
 static void chain_on(struct machine *m) {
     const struct gt_opencl *cl = gt_opencl_api(NULL);

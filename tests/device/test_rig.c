@@ -294,8 +294,8 @@ static bool is_found(struct bench *b, struct lazy *l, int samples) {
     return !right;
 }
 
-/* What a sample has left out shows, and nothing else does. A sample in which every second
- * launch is missing has 4 sets looked at: one in twenty misses all. */
+/* A launch that a sample has left out shows, and nothing else does. A sample in which every
+ * second launch is missing has 4 sets looked at: one in twenty misses all. */
 static void test_what_the_clock_saw(void **state) {
     static const struct {
         const char *problem;

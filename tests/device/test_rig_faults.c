@@ -86,7 +86,7 @@ static void test_lost_context(void **state) {
     check_one(*state, fault_problem);
 }
 
-/* Opens a bench whose third launch of a candidate will be refused, and whose wait of this
+/* Opens a bench. It will be refused the third launch of a candidate, and its wait of this
  * number faults. Whether the fault leaves the set-up alone. */
 static bool open_with_fault_at(struct bench *b, const struct gt_device *d, int wait) {
     char text[80];
@@ -137,7 +137,7 @@ static void test_refused_launch(void **state) {
         close_bench(&b);
         assert_nothing_left();
     }
-    /* the first wait behind the refused launch */
+    /* the first wait after the refused launch */
     assert_true(open_with_fault_at(&b, *state, waits_of_set_up(*state) + 1));
     assert_int_equal(check_exec(&right, why, b.lab, b.exec, &err), GEMMTUNE_EDEVICE);
     close_bench(&b);
@@ -174,7 +174,7 @@ static struct gt_exec *split_exec(const struct bench *b, const char *text) {
     return e;
 }
 
-/* A candidate whose workspace does not fit does not affect the others. */
+/* A candidate with a workspace that does not fit does not affect the others. */
 static void test_no_room_for_workspace(void **state) {
     struct bench b;
     struct gt_err err;

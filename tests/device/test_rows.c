@@ -46,7 +46,7 @@ static void compute(struct numbers *x, const gemmtune_problem *p, const int32_t 
             compute_row(x, p, grouped ? 0 : z, i, z);
 }
 
-/* Bytes of `count` matrices: none behind the last element. */
+/* Bytes of `count` matrices: none after the last element. */
 static size_t extent(int64_t rows, int64_t cols, int64_t ld, int64_t count,
                      int64_t stride) {
     return (size_t)((count - 1) * stride + (rows - 1) * ld + cols) * sizeof(float);

@@ -38,8 +38,8 @@ enum {
     EXECUTION_FAILED = 13
 };
 
-/* elem is the type of sums, in_a, in_b and out those of the factors and of C. FROM_A(x),
- * FROM_B(x), FROM_OUT(x) and TO_OUT(x) turn one into another. */
+/* elem is the type of sums, in_a, in_b and out the types of the factors and of C.
+ * FROM_A(x), FROM_B(x), FROM_OUT(x) and TO_OUT(x) turn one into another. */
 static const char source[] =
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void product(\n"
     "    int ta, int tb, int m, int n, int k, elem alpha, const __global in_a *a, long "
@@ -379,7 +379,7 @@ gt_cublas_status cublasGemmStridedBatchedEx(
                                           : GT_CUBLAS_INVALID_VALUE;
 }
 
-/* The matrices of product i, whose pointers are in device memory. */
+/* The matrices of product i; their pointers are in device memory. */
 struct matrices {
     const void *a, *b;
     void *c;
@@ -417,7 +417,7 @@ gt_cublas_status cublasGemmBatchedEx(cublasHandle_t handle, gt_cublas_op op_a,
     return status;
 }
 
-/* The call with groups wants one type for all matrices. Those of 16 bits have no pedantic
+/* The call with groups wants one type for all matrices. Types of 16 bits have no pedantic
  * arithmetic. */
 static bool groups_serve(gt_cublas_type type_a, gt_cublas_type type_c,
                          gt_cublas_compute compute) {

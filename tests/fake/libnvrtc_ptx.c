@@ -92,7 +92,7 @@ gt_nvrtc_result nvrtcDestroyProgram(nvrtcProgram *program) {
     return api()->nvrtcDestroyProgram(program);
 }
 
-/* Whether the text begins so; *rest is the text behind that. */
+/* Whether the text begins so; *rest is the text after that. */
 static bool begins(const char *text, const char *with, const char **rest) {
     *rest = text + strlen(with);
     return strncmp(text, with, strlen(with)) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_cache.c - any bytes as a cache of Kernel Tuner. An accepted cache must be a space
- * whose points can be found again, with times above 0.
+ * fuzz_cache.c - any bytes as a cache of Kernel Tuner. An accepted cache must be a space of
+ * points that can be found again, with times above 0.
  */
 #include "tests/fuzz/standalone.h"
 

@@ -7,8 +7,8 @@
  *
  * The others are the files, the texts of epilogue_texts.h and random ones of epilogues.h.
  * A text is cut into tokens. Half of the changes keep the grammar: a token becomes another
- * of its list, an operand becomes that of another text. The rest breaks it. With -v each
- * text is printed before it is tried: the last one is that of a crash.
+ * of its list, an operand becomes an operand of another text. The rest breaks it. With -v
+ * each text is printed before it is tried: after a crash the last one is its cause.
  *
  * Ends with the counts of accepted and refused texts. Fewer than one accepted text in eight
  * are a failure: then only the parser's first lines are tested.
@@ -25,7 +25,7 @@ enum {
     TEXT_MAX = 512, /* bytes, with the NUL: also of texts that are too long */
     TOKENS_MAX = TEXT_MAX,
     FILES_MAX = 64,
-    CHANGES_MAX = 3, /* of those that keep the grammar */
+    CHANGES_MAX = 3, /* changes that keep the grammar */
     LEAST_ACCEPTED = 8
 };
 
@@ -249,7 +249,7 @@ static void splice(struct text *t, const struct text *other) {
     put_span(t, at, other, (struct span){any_token(other).begin, strlen(other->bytes)});
 }
 
-/* The statements of the other, then those of the text. */
+/* The statements of the other text, then this text's. */
 static void put_ahead(struct text *t, const struct text *other) {
     put(t, (struct span){0, 0}, ";", 1);
     put(t, (struct span){0, 0}, other->bytes, strlen(other->bytes));

@@ -146,7 +146,7 @@ static void put_one(struct gt_db *db, struct model *m, uint64_t *state, int64_t 
         draw_problem(problem, state, r.row.subject.problem);
     } while (!may_run(m, &r, problem));
     r.row.subject.problem = problem;
-    /* A record whose family changed since would not be read. */
+    /* A record would not be read, if its family had changed since. */
     r.row.subject.family_hash = gt_families_find(m->families, r.row.subject.family)->hash;
     r.row.subject.device_key = m->device[i % OTHER_EVERY == 0 ? 1 + i % OTHERS : 0].key;
     r.row.rank = 0;

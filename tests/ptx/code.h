@@ -122,7 +122,7 @@ enum { OPERANDS_MAX = 12, SHAPE_WORD = 3 };
 struct ins {
     void (*run)(struct thread *, const struct ins *);
     /* Slots of all operands in the order of the text; vectors and addresses are flattened.
-     * offset: bytes that an address has behind the register. */
+     * offset: bytes that an address has after the register. */
     uint32_t *arg;
     int32_t *offset;
     uint16_t args, operands, first[OPERANDS_MAX + 1]; /* first: in `arg`, of each operand */

@@ -48,7 +48,7 @@ static void give_result(struct block *b, uint32_t id) {
     }
 }
 
-/* bar.red.or has a result before the barrier's operands, and a predicate behind them. */
+/* bar.red.or has a result before the barrier's operands, and a predicate after them. */
 static void arrive(struct thread *t, const struct ins *ins, bool waits) {
     const unsigned first = reduces(ins) ? 1 : 0, operands = ins->operands - 2 * first;
     struct block *b = t->block;

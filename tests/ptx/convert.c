@@ -35,8 +35,8 @@ static uint64_t clipped(enum type type, double x) {
     return cut(type, is_signed(type) ? (uint64_t)(int64_t)x : (uint64_t)x);
 }
 
-/* An integer that f64 cannot hold is cut to 62 bits, the last one for those that are lost:
- * the second rounding is then right. */
+/* An integer that f64 cannot hold is cut to 62 bits, the last one for the bits that are
+ * lost: the second rounding is then right. */
 static double integer_number(enum type type, uint64_t x) {
     const bool minus = is_signed(type) && (int64_t)x < 0;
     uint64_t size = minus ? 0 - x : x;

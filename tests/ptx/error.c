@@ -42,7 +42,7 @@ static const char *const waits_for[] = {
     [ENDED] = "have ended",
 };
 
-/* "; 32 threads from 0 on wait ... at dmma.cu:12": those that wait like thread t. */
+/* "; 32 threads from 0 on wait ... at dmma.cu:12": the threads that wait like thread t. */
 static size_t add_group(char *out, size_t size, const struct block *b,
                         const struct thread *t, bool seen[]) {
     char place[120];

@@ -104,7 +104,7 @@ static double lesser(const struct ins *ins, double a, double b) {
     return a < b ? a : b;
 }
 
-/* Operations whose result is exact, so that no rounding changes it. */
+/* Operations with an exact result, so that no rounding changes it. */
 #define EXACT_1(T, name, expr)                                                             \
     static void name##_##T(struct thread *t, const struct ins *ins) {                      \
         const C_##T a = get_##T(t, ins, 1);                                                \

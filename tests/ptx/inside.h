@@ -14,7 +14,7 @@ enum access { LOAD, STORE, BOTH };
 void *reach(struct thread *t, const struct ins *ins, enum space space, uint64_t at,
             size_t bytes, enum access access);
 void *reach_global(struct thread *t, const struct ins *ins, uint64_t at, size_t bytes);
-/* The block whose shared memory an address names; *at: the place there. */
+/* The block that has the shared memory an address names; *at: the place there. */
 struct block *block_of(struct thread *t, const struct ins *ins, uint64_t address,
                        uint32_t *at);
 /* The block, after checking that [at, at + bytes) lies in its shared memory. */
@@ -27,7 +27,7 @@ void mark_pending(struct thread *t, const struct ins *ins, struct block *b, uint
 void mark_written(struct block *b, uint32_t at, size_t bytes);
 /* Notes the time of a write, by a thread or by an asynchronous unit. */
 void note_write(struct block *b, uint32_t at, size_t bytes, bool by_thread);
-/* An asynchronous unit reads these bytes: they must be written, and behind a fence. */
+/* An asynchronous unit reads these bytes: they must be written, and a fence must follow. */
 void check_async_read(struct thread *t, const struct ins *ins, struct block *b, uint32_t at,
                       size_t bytes);
 /* Whether the bytes have been written after a moment. */
@@ -65,7 +65,7 @@ void finish_copies(struct thread *t, uint32_t before_group);
 bool finish_some_copies(struct cluster *c);
 /* Fails when the thread ends while memory of its block is still read or written. */
 void check_flights_at_end(struct thread *t, const struct ins *ins);
-/* Lands copies whose moment has come; with `must`, any copy when there is none such. */
+/* Lands copies when their moment has come; with `must`, any copy when there is none. */
 bool land_some(struct cluster *c, bool must);
 /* Copies a box to a place in shared memory, or f->data to a box. */
 void tensor_load(struct flight *f, unsigned char *smem, uint32_t at);

@@ -203,7 +203,7 @@ static bool take_word(struct ins *ins, const char *word, size_t length) {
 static bool take_words(struct ins *ins, const char *at, const char *end) {
     bool known = true;
     while (known && at < end) {
-        const char *word = ++at; /* behind the dot */
+        const char *word = ++at; /* after the dot */
         while (at < end && *at != '.')
             at++;
         known = take_word(ins, word, (size_t)(at - word));

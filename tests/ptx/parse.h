@@ -74,7 +74,7 @@ bool take_name(struct reader *r, char *out, size_t size);
 /* An integer, or the bits of a number as 0f3F800000 or 0d3FF0000000000000. */
 uint64_t take_number(struct reader *r);
 
-/* ---- symbol.c: each begins behind the word of the space ---- */
+/* ---- symbol.c: each begins after the word of the space ---- */
 
 void read_shared(struct reader *r);
 void read_local(struct reader *r);
@@ -86,7 +86,7 @@ void read_params(struct reader *r);
 /* ---- operand.c ---- */
 
 uint32_t add_slot(struct reader *r, enum origin origin, uint64_t value);
-/* ".reg .b32 %r<170>, %x;" behind the type. */
+/* ".reg .b32 %r<170>, %x;" after the type. */
 void declare(struct reader *r);
 /* Reads the operands of an instruction up to the semicolon. */
 void read_operands(struct reader *r, struct ins *ins);
@@ -95,7 +95,7 @@ uint32_t find_register(struct reader *r, const char *name);
 
 /* ---- body.c ---- */
 
-/* All statements of a kernel behind its first brace, and that brace's partner. */
+/* All statements of a kernel after its first brace, and that brace's partner. */
 void read_body(struct reader *r);
 
 #endif

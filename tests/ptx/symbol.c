@@ -39,7 +39,7 @@ static enum type type_named(struct reader *r, const char *name) {
     refuse(r, "no type:", name);
 }
 
-/* ".align 16 .b8 name[32]" behind the space. */
+/* ".align 16 .b8 name[32]" after the space. */
 static void read_memory(struct reader *r, struct memory *m) {
     char word[NAME_MAX_];
     *m = (struct memory){.align = 1};

@@ -54,7 +54,7 @@
         put(t, ins, 0, BITS_##T(expr));                                                    \
     }
 
-/* For types whose signs do not matter. */
+/* For types with signs that do not matter. */
 #define SIGNLESS(DEFINE, name, expr)                                                       \
     DEFINE(name, u16, expr) DEFINE(name, u32, expr) DEFINE(name, u64, expr)
 /* For all integers. */

@@ -126,7 +126,7 @@ static bool has_registers(const struct ins *ins) {
     return ins->first[2] - ins->first[1] > 1;
 }
 
-/* Immediate i of those behind the predicate; `usual` where there is none. */
+/* Immediate i after the predicate; `usual` where there is none. */
 static int immediate(const struct thread *t, const struct ins *ins, unsigned i, int usual) {
     return ins->operands > 4 + i ? (int)operand(t, ins, 4 + i) : usual;
 }
@@ -358,7 +358,7 @@ static void fence(struct thread *t, const struct ins *ins) {
     t->fenced = true;
 }
 
-/* A warp commits and waits by itself: the other warps of its group may be behind it. */
+/* A warp commits and waits by itself: the other warps of its group may come later. */
 static void commit(struct thread *t, const struct ins *ins) {
     if (!gather_warp(t, ins))
         return;

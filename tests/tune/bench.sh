@@ -171,7 +171,7 @@ is "rows: cuBLAS is right, in one call or in a call for each group" "$(lines out
 correct|one call, sizes on the host
 correct|a call for each group, sizes on the host"
 is "rows: nothing was left out" "$(lines note | grep -c "left out")" 0
-# Epilogues: one that cublasLt has, others as a kernel behind the product. A C of 16 bits holds
+# Epilogues: one that cublasLt has, others as a kernel after the product. A C of 16 bits holds
 # the rounded sum in between.
 bench f32-nn-24x20x36,epi=bias_relu f16-nt-33x24x16,epi=swiglu bf16-tn-17x19x33,epi=gelu \
     f16=f32-nn-16x16x16,beta,epi=residual 'f32-nn-8x8x8,epi=d=2*acc' --json
@@ -351,7 +351,7 @@ is "call costs: groups are refused" "$code" 3
 GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --overhead --csv
 has "call costs: what is not installed is a sentence" "$(cat "$TMPDIR/out")" "cublas,*not installed"
 
-# ---- arrays of pointers, whose kernels the fake compiler does not know ----
+# ---- arrays of pointers: the fake compiler does not know their kernels ----
 
 unset FAKE_CUBLAS
 use_software_gpu

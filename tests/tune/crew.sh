@@ -70,7 +70,7 @@ has "says why" "$(cat "$TMPDIR/out")" "f32-tt-4x4x4"
 
 # ---- who dies ----
 
-# A family whose second point does not come back: its problem takes as long as we want.
+# A family with a second point that does not come back: its problem takes as long as we want.
 slow="--templates $families --family hang --timeout 60s"
 
 # begin PROBLEM...: a crew of two at work on them, in the background
@@ -92,7 +92,7 @@ until_running() {
     done
 }
 
-# cores PID...: those of each, a line each
+# cores PID...: the cores of each process, a line each
 cores() {
     for pid; do
         sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$pid/status"

@@ -33,7 +33,7 @@ right tile 'f64-nn-33x18x20,epi=d2=gelu_tanh(x*1e9);d=gelu(x*3)'
 # Integers that are rounded once to 16 bits, though no f32 holds them.
 right naive 'i8=bf16-nn-33x18x20,beta,epi=d2=x;d=max(acc*16842753,c)'
 right vector 'i8=bf16-nn-33x18x20,epi=d2[i,j]:f32;d2=bf16(acc*16842753);d=-acc*16842753'
-# Batches: operands with rows have those of all products, others serve all of them. C's products
+# Batches: operands with rows have the rows of all products, others serve all of them. C's products
 # lie side by side, have gaps or none, and a kernel has a workspace for each.
 right tile 'f64-tn-33x18x20,batch=3,epi=s:f32;d2=x;d=s*x+r[i,j]*b[j]+q[i]'
 right multistage 'f32-nt-65x72x36,batch=2,ldc=200,sc=72,beta,epi=swiglu'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# example_cuda.sh - the example programs on CUDA are built and right, on the software GPU: a product, and a
-# batch behind pointers.
+# example_cuda.sh - the example programs on CUDA are built and right, on the software GPU: a
+# product, and a batch with arrays of pointers.
 . "$GT_SRC/tests/tune/lib.sh"
 if [ ! -x "$GT_BUILD/examples/gemm_cuda" ]; then
     echo "ok - the CUDA examples # SKIP not built: no cuda.h"

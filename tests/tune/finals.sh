@@ -117,7 +117,7 @@ is "at a lower one it is wide" "$(stored "$TMPDIR/low.db" "clock=0.9@1")" "1|1|1
 
 # ---- a clock that gives way while candidates are tried, one after the other ----
 
-# A launch takes more than a sample here. What NVML notes is too old to know of it.
+# A launch takes more than a sample here. NVML's notes are too old to know of it.
 export FAKE_CUDA_DEVICE=gtx1050-3gb FAKE_NVRTC_VERSION=12.9
 long=f64-nn-128x128x128
 

@@ -24,7 +24,7 @@ fill() {
     truncate -s "-${1}k" "$disk/filler"
 }
 
-# sound NAME TRIALS: the database holds what it did; one trial may run and one wait behind it
+# sound NAME TRIALS: the database holds what it did; one trial may run and one wait for it
 sound() {
     cp "$db" "$TMPDIR/copy.db" # checked where there is room
     is "$1: the database is sound" "$(sql "$TMPDIR/copy.db" "PRAGMA integrity_check")" ok

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check: long
 # late.sh - work that does not end by itself: a source that takes a compiler for ever, and a kernel
-# that hangs when the user wants an end. What was cut off is not stored.
+# that hangs when the user wants an end. Work that was cut off is not stored.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 

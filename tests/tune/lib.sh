@@ -75,7 +75,7 @@ until_sql() {
     done
 }
 
-# tune ARGUMENT...: quietly, on the first device. What it says goes to $TMPDIR/said.
+# tune ARGUMENT...: quietly, on the first device. Its words go to $TMPDIR/said.
 tune() {
     "$GEMMTUNE" tune --device 0 --quiet "$@" >"$TMPDIR/said" 2>&1
 }
@@ -111,8 +111,8 @@ is_mine() {
     [ $((items % every_item)) -eq $((share % every_item)) ]
 }
 
-# use_software_gpu: the fake driver with the interpreter of PTX behind it, and the NVRTC that FAKE_NVRTC_REAL
-# names; else that of the toolkit, or the one that tools/fetch-nvrtc has fetched. Where there is none, the test
+# use_software_gpu: the fake driver with the interpreter of PTX, and the NVRTC that
+# FAKE_NVRTC_REAL names; else the toolkit's, or the one that tools/fetch-nvrtc has fetched. Where there is none, the test
 # ends.
 use_software_gpu() {
     use_fakes "the software GPU"

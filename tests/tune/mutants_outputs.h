@@ -49,7 +49,7 @@ static const struct mutant output_mutants[] = {
      "end = y0 + i <= rows ?"},
     {"column_overlap", "column", "f32-nn", COLUMN, "0, rows, mine,", "0, rows, 0,"},
 
-    /* batches whose products the grid numbers */
+    /* batches with products that the grid numbers */
     GRID_MUTANT("product_skipped", "if (gt_product == 1) return;"),
     GRID_MUTANT("last_product_lost", "if (gt_product == batch - 1) return;"),
     GRID_MUTANT("stride_a_ignored", "a -= gt_product * stride_a;"),
@@ -60,7 +60,7 @@ static const struct mutant output_mutants[] = {
     GRID_EPILOGUE("d2_stays", "gt_d2 -= gt_product * m * gt_ld_d2;", "d2=x;d=relu(x)"),
     GRID_EPILOGUE("column_moves", "gt_op_0 += gt_product % n;", "bias"),
 
-    /* groups of rows, and products of which the first rows are computed */
+    /* groups of rows, and products with the first rows computed */
     ROWS_MUTANT("groups_last_row_lost", "groups=5", "m -= m < GT_SLOT_ROWS;"),
     ROWS_MUTANT("groups_end_ignored", "groups=5", "m = GT_SLOT_ROWS;"),
     ROWS_MUTANT("groups_share_b", "groups=5", "b -= gt_slot.group * stride_b;"),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mutants_products.h - mistakes in sums of products, and in the barriers and buffers behind
- * them. */
+/* mutants_products.h - mistakes in sums of products, and in their barriers and buffers. */
 #ifndef GT_TESTS_TUNE_MUTANTS_PRODUCTS_H
 #define GT_TESTS_TUNE_MUTANTS_PRODUCTS_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check: long
-# passes.sh - a family whose points are several launches with a workspace between them, from the
+# passes.sh - a family with points of several launches and a workspace between them, from the
 # search to what serves a caller; and three ways in which such a point may be wrong.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"

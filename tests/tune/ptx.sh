@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check: long
 # ptx.sh - families that need CUDA, without a GPU: a real NVRTC compiles them to PTX, and
-# tests/ptx/ runs it behind the fake driver. The default and the starts of every family run on
+# tests/ptx/ runs it under the fake driver. The default and the starts of every family run on
 # a ragged problem in each layout, and on batches. So do a few other points, always the same
 # ones. GT_LONG=1: more of everything.
 . "$GT_SRC/tests/tune/lib.sh"
@@ -17,7 +17,7 @@ is "gemmtune_pack, and products with its output" "exit $?$(grep FAILED "$TMPDIR/
 is "matrices that begin at any element" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
 
 # starts DEVICE PROBLEM FAMILY [OPTION...]: its default and starts, which must be right or refuse
-# the problem; at least one must run. The options are those of each_family.
+# the problem; at least one must run. Options as of each_family.
 starts() {
     is_mine || return 0
     row="$3 on $1: $2"

@@ -13,7 +13,7 @@ turns="PRODUCTS=4 TM=2 TN=4 SLICES=8 STAGES=2"
 
 own=$TMPDIR/own/mutant
 
-# copy FAMILY FROM TO: a copy of a family in whose sources FROM is replaced by TO.
+# copy FAMILY FROM TO: a copy of a family with FROM replaced by TO in its sources.
 copy() {
     rm -rf "$own"
     mkdir -p "$own"
@@ -54,7 +54,7 @@ mutant_of_split() {
     is_mine || return 0
     refused "split.h with '$2' for '$1'" "$3" "$4" "$5"
 }
-# Slabs that reach into the next matrix of a batch, whose first row may be NaN.
+# Slabs that reach into the next matrix of a batch, and its first row may be NaN.
 if is_mine; then
     copy wgmma '^' ''
     sed -i 's/"PLANES": ".*"/"PLANES": "0"/' "$own/space.json"
@@ -74,7 +74,7 @@ mutant triple 'gt_async_sees_stores();' '' f32@split-nn-33x67x40 "$wide" "proxy"
 early='if (t % 32 == 0) gt_barrier_arrive(r->full + turn.stage * 8);'
 mutant triple 'gt_barrier_wait(r->empty.*' "&$early/;s/^        gt_barrier_arrive(r->full.*/        ;" \
     f32@split-nn-33x67x40 "$wide" "which a wgmma in flight reads, has been overwritten"
-# Each way to C with an epilogue: beta counts twice, and the activation comes ahead of the bias.
+# Each way to C with an epilogue: beta counts twice, and the activation comes before the bias.
 twice='to->beta, old' sums='gt_load_c(wide, old, to->c + place'
 relu='for (int x = 0; x < wide; x++) sum[x] = gt_relu(sum[x]);'
 for case in "mma bf16-nn-33x24x17" "triple f32@split-nn-33x24x17"; do
@@ -103,7 +103,7 @@ mutant_of_split 'x + 0x1000u' 'x' f32@split-nn-33x67x40 "$wide" "36x20x1,*elemen
 mutant_of_split 'cvt.rn.bf16x2' 'cvt.rz.bf16x2' f32@bf16x3-nn-33x67x40 "SPLIT=1" "elements wrong"
 mutant dmma 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' f64-nn-33x66x140 "AHEAD=1" \
     "a copy to it is under way"
-# Tiles in turns: those of another product, tiles that are announced too late, another group's rows.
+# Tiles in turns: tiles of another product, tiles that are announced too late, another group's rows.
 tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1 AHEAD=0"
 mutant dmma 'step->b, of.group' 'step->b, 0' f64-nn-40x40x24,batch=3 "$tiles" "elements wrong"
 mutant dmma 'QUEUE = STAGES + 2' 'QUEUE = STAGES' f64-nt-70x40x16,batch=100 "$tiles" "elements wrong"
@@ -178,7 +178,7 @@ mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-nt-33x20x31,batch=9 \
 # A rest of four k's fits one instruction, a rest of five does not.
 mutant pipeline '(DEEP % 32 > 4 ? 32 : 16)' '16' f16-tn-33x31x37,batch=9 \
     "ENGINE=1 PRODUCTS=1 TM=48 TN=32 STAGES=2" "elements wrong"
-# The first and the last piece of an odd run, of which a neighbour has a part, copied by all threads.
+# The first and the last piece of an odd run that a neighbour has a part of, copied by all threads.
 mutant pipeline 'else if (!EVEN \&\& e \* VECTOR < end)' 'else if (0)' f16-nn-5x3x7,batch=101 \
     "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=0" "elements wrong"
 mutant pipeline 'end - e \* VECTOR);' 'end - e * VECTOR - 1);' f16-nn-5x3x7,batch=101 \

@@ -20,7 +20,7 @@ for family in handover meeting; do
         --templates "$GT_SRC/tests/data/families" --family $family --json 2>&1)" '"outcome": "correct"'
 done
 trial dmma f64-nt-33x66x40,beta "SPLIT=2 REDUCE=1"
-# Blocks take tiles of all products in turns, of one slab or more, and shifted rows; then those of groups. In some
+# Blocks take tiles of all products in turns, of one slab or more, and shifted rows; then tiles of groups. In some
 # trials a block has more tiles than its queue.
 tiles="BM=32 BN=32 BK=16 WM=16 WN=16 STAGES=3 GROUP=1 TAIL=1"
 trial dmma f64-nt-70x40x16,batch=200,beta "$tiles VA=2 VB=2 AHEAD=0"
@@ -73,9 +73,9 @@ trial wgmma i8-nn-5x33x200 "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1 PR
 trial wgmma i8-nn-40x80x144 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 STORE=1"
 trial wgmma tf32-tn-136x40x68,beta "BM=128 BN=16 WGM=1 STAGES=2 GROUP=1 REPACK=2 RS=1"
 
-# Batches whose matrices lie in any order, each as aligned as promised and no better.
+# Batches of matrices that lie in any order, each as aligned as promised and no better.
 trial mma bf16-nn-40x40x72,batch=3,pointers,align=8,beta "VA=8 VB=8 SPLIT=2"
-# Groups of rows, whose last ones end within a tile; the first rows of products, with k split.
+# Groups of rows. The last ones end within a tile; the first rows of products, with k split.
 trial mma bf16-nt-200x40x272,groups=5 \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial mma bf16-nn-60x40x136,batch=5,masked,rows=20,beta "SPLIT=2 VA=16 VB=16"
@@ -84,7 +84,7 @@ trial wgmma bf16-nt-300x80x136,groups=5 "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPA
 trial wgmma bf16-nn-150x80x128,batch=3,masked,rows=50,beta \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 CN=2 PERSIST=1 PRODUCERS=2"
 # Blocks walk over the tiles of all groups. Boxes of C would reach into the next group: its
-# rows, also those of a transposed C. More groups than a warp has lanes.
+# rows, also rows of a transposed C. More groups than a warp has lanes.
 trial wgmma bf16-nt-300x80x136,groups=5 \
     "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0 PERSIST=1 STORE=1 PRODUCERS=1"
 trial wgmma i8-nn-150x80x128,groups=5 \
@@ -148,7 +148,7 @@ trial tailored bf16=f32-tn-40x104x64,batch=3,sa=0 "ENGINE=1 BM=48 BN=128 BK=16 T
 trial tailored f16-nn-100x100x100,batch=2 "ENGINE=1 BM=128 BN=128 BK=112 TM=64 TN=64"
 trial tailored bf16-nn-50x62x30,batch=3,pointers,align=4,beta "ENGINE=1 BM=64 BN=32 BK=16 TM=16 TN=32"
 trial tailored f16-nn-63x65x1,batch=4 "ENGINE=1 BM=64 BN=96 BK=16 TM=32 TN=48"
-# Parts whose columns end with half a block: as they lie in memory and across, stored in fours and in twos.
+# Parts with columns that end with half a block: as they lie in memory and across, stored in fours and in twos.
 trial tailored f64-nt-33x70x7,batch=4,pointers,align=16 "ENGINE=1 BM=48 BN=96 BK=8 TM=16 TN=72"
 trial tailored f64-tt-50x47x21,batch=3,lda=53,ldb=21,ldc=48,sc=2500,beta "ENGINE=1 BM=64 BN=32 BK=8 TM=32 TN=24"
 trial tailored f16-nn-65x52x39,batch=3 "ENGINE=1 BM=48 BN=64 BK=48 TM=16 TN=56"
@@ -172,8 +172,8 @@ trial pipeline f32-nn-3x5x511,batch=1100,pointers,align=16 "$turns BULK=0"
 # within a piece, and an operand with padding of its own.
 trial pipeline f16-nn-21x20x36,batch=9 "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 PAD=1"
 trial pipeline bf16-tt-9x7x23,batch=5,lda=10 "ENGINE=1 PRODUCTS=2 TM=16 TN=16 STAGES=3 PAD=1"
-# Runs that begin and end within pieces of 16 bytes: groups of one product and of two, of which the last is no whole
-# one, matrices of less than a piece, padded rows of C, and C0.
+# Runs that begin and end within pieces of 16 bytes: groups of one product and of two, with
+# a last one that is not whole, matrices of less than a piece, padded rows of C, and C0.
 trial pipeline bf16-tt-17x19x21,batch=33,ldc=20 "ENGINE=1 PRODUCTS=2 TM=32 TN=32 STAGES=3 BULK=1"
 trial pipeline f16-nn-5x3x7,batch=1101,sb=0 "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1"
 trial pipeline f16-nn-5x3x7,batch=1101,beta "PRODUCTS=1 TM=2 TN=2 STAGES=2 BULK=1"
@@ -181,8 +181,8 @@ trial pipeline f16-nn-1x3x1,batch=101 "PRODUCTS=1 TM=1 TN=1 STAGES=2 BULK=1"
 trial pipeline i8-nn-3x1x5,batch=101,beta "PRODUCTS=1 TM=1 TN=1 STAGES=4 BULK=1"
 trial pipeline f64-nt-9x7x5,batch=45 "ENGINE=1 PRODUCTS=1 TM=16 TN=16 STAGES=2"
 trial pipeline bf16-tn-17x19x21,batch=33,epi=residual "ENGINE=1 PRODUCTS=1 TM=32 TN=32 STAGES=2 BULK=1"
-# Lines of 31, 33 and 65 elements: lanes share the k's of two instructions, of which the last block of k has one, one
-# and, in full blocks, both.
+# Lines of 31, 33 and 65 elements: lanes share the k's of two instructions; the last block
+# of k has one, one and, in full blocks, both.
 trial pipeline f16-nn-33x31x65,batch=9 "ENGINE=1 PRODUCTS=1 TM=16 TN=32 STAGES=2"
 trial pipeline bf16-tt-31x20x33,batch=5,beta "ENGINE=1 PRODUCTS=1 TM=32 TN=16 STAGES=2"
 trial pipeline f16-tn-31x33x64,batch=9 "ENGINE=1 PRODUCTS=2 TM=16 TN=48 STAGES=2"
@@ -268,8 +268,8 @@ trial remainder 'f64@residues-nt-129x66x100,beta,epi=d2=x;d=silu(x)+b[j]' \
     "ENGINE=1 CLUSTER=2 MODULI=14 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 trial remainder 'f64@residues-nn-67x35x51,groups=3,beta,epi=batch_bias' ""
 # Groups and masks: slots of rows, and blocks that walk over the tiles of all groups. Each group has its
-# bias or scale; operands with rows have those of C, or of all products. Batches whose blocks take more than
-# one tile. Products behind pointers.
+# bias or scale; operands with rows have the rows of C, or of all products. Batches with
+# blocks that take more than one tile. Products with arrays of pointers.
 trial mma 'bf16-nt-200x40x272,groups=5,epi=batch_bias_residual' \
     "BM=32 BN=64 KBYTES=128 WM=32 WN=32 VA=16 VB=16 GROUP=1"
 trial wgmma 'bf16-nt-300x80x136,groups=5,epi=batch_bias_residual' "BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=0"

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # check: long
 # ptx_types.sh - verification notices mistakes in kernels of tensor cores: zeros, a dropped tail of
-# k, a lost row and a wrong scale. The kernels are those of `mma` and `wgmma`, on the software GPU. A
+# k, a lost row and a wrong scale. The kernels come from `mma` and `wgmma`, on the software GPU. A
 # copy of a family has the mistakes as values of one more parameter. Three types are tried, with
 # GT_LONG=1 every type.
 . "$GT_SRC/tests/tune/lib.sh"
 
 use_software_gpu
 
-# Behind GT_PRODUCT(). Scales of integers are integers.
+# After GT_PRODUCT(). Scales of integers are integers.
 mistakes='    GT_PRODUCT();
     if (GT_MISTAKE == 1)
         alpha = 0;

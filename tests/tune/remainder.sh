@@ -29,7 +29,7 @@ point=$mma
 right h200 f64@residues-nn-65x66x70
 right t4 f64@residues-tt-66x65x130
 
-# mutant FROM TO: a copy of the family in whose sources FROM is replaced by TO.
+# mutant FROM TO: a copy of the family with FROM replaced by TO in its sources.
 mutant() {
     rm -rf "$TMPDIR/own/mutant"
     mkdir -p "$TMPDIR/own/mutant"
@@ -54,8 +54,8 @@ if is_mine; then
     point=$mma
 fi
 
-# stored FROM TO: what a trial says (refused: wrong or crashed) of two blocks with an epilogue, whose elements
-# finishers, workers (the last tile) and the fall-back store.
+# stored FROM TO: what a trial says (refused: wrong or crashed) of two blocks with an
+# epilogue. Finishers, workers (the last tile) and the fall-back store its elements.
 stored() {
     mutant "$1" "$2"
     sed -i 's/UNITS/2/' "$TMPDIR/own/mutant/space.json"

@@ -5,7 +5,7 @@
  * program linked to the library opens that database and multiplies real numbers on an
  * OpenCL device, in shapes that were never tuned. The result must be OpenBLAS's (or a plain
  * loop's, where that is not installed), and the plan must say how it was found. Then the
- * same with families of the tests whose winners need a workspace.
+ * same with families of the tests that have winners with a workspace.
  */
 #include "db/db.h"
 #include "runtime/plan/context.h"

@@ -89,7 +89,7 @@ static char *replaced(const char *text, const char *was, const char *now) {
     return out;
 }
 
-/* Writes "#define gt_x my_x" for each name that stands in front of `end` behind a mark. */
+/* Writes "#define gt_x my_x" for each name that stands between a mark and `end`. */
 static void rename_all(FILE *f, const char *text, const char *mark, char end) {
     for (const char *at = strstr(text, mark); at; at = strstr(at + 1, mark)) {
         const char *past = strchr(at + strlen(mark), end), *name = past;
@@ -198,7 +198,7 @@ static const char *shape_of(const struct mutant *m) {
     return has_sizes ? "" : is_small ? SMALL_SHAPE : PROBLEM;
 }
 
-/* The sizes stand behind types and layout, ahead of options. */
+/* The sizes stand after types and layout, before options. */
 static void name_problem(char name[GT_PROBLEM_NAME_MAX], const struct mutant *m) {
     const size_t head = strcspn(m->types, ",");
     snprintf(name, GT_PROBLEM_NAME_MAX, "%.*s%s%s", (int)head, m->types, shape_of(m),

@@ -6,10 +6,10 @@
  * architecture that the library knows: for each type where the kernels' texts or the chips
  * change, else for one type, another for each architecture. One architecture has all four
  * layouts. The starting points, which users get, are compiled for sm_90, each with one type
- * and one layout; those of mma also for the older chips that it is for, and for sm_120.
- * GEMMTUNE_LIBNVRTC names the library, else the installed one is used. GT_NVRTC_BELOW=N
- * leaves out sm_N and later. GT_SHARE names the share of the kernels that is compiled
- * (tests/share.h). All cores compile.
+ * and one layout; the points of mma also for the older chips that it is for, and for
+ * sm_120. GEMMTUNE_LIBNVRTC names the library, else the installed one is used.
+ * GT_NVRTC_BELOW=N leaves out sm_N and later. GT_SHARE names the share of the kernels that
+ * is compiled (tests/share.h). All cores compile.
  */
 #include "tests/tune/compile_jobs.h"
 #include "tests/unit/points.h"
@@ -23,7 +23,7 @@ enum {
     WIDTHS = 4,
 };
 
-/* Those of four, eight, two and one bytes come first: WIDTHS of them. */
+/* Types of four, eight, two and one bytes come first: WIDTHS of them. */
 static const char *const dtypes[] = {
     "f32",       "f64",        "bf16",          "i8",        "i32",           "f16",
     "f16=f32",   "bf16=f32",   "e4m3+e5m2=f16", "e4m3@fast", "e4m3@promoted", "tf32",

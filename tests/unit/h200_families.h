@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* h200_families.h - the built-in families and the H200 of devices/: for tests whose
- * groups begin with setup and end with teardown. */
+/* h200_families.h - the built-in families and the H200 of devices/: for groups of tests
+ * that begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_H200_FAMILIES_H
 #define GT_TESTS_UNIT_H200_FAMILIES_H
 

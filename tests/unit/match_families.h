@@ -61,7 +61,7 @@ static const char deep[] =
     "0\"},"
     "\"args\": [\"alpha\", \"a\", \"b\", \"beta\", \"c\", \"workspace\"]}";
 
-/* A family whose rules say what to lower. BM is not in order, and the model sees no
+/* A family with rules that say what to lower. BM is not in order, and the model sees no
  * difference. */
 static const char shrinks[] =
     "{\"format\": 1, \"family\": \"shrinks\", \"about\": \"\", \"rank\": 9,"
@@ -90,7 +90,7 @@ static const struct gt_device card = {.backend = GEMMTUNE_CUDA,
 
 static struct gt_families *families;
 
-/* ---- families, from a folder; the built-in ones rank behind them ---- */
+/* ---- families, from a folder; the built-in ones rank after them ---- */
 
 static char folder[512];
 

@@ -103,14 +103,14 @@ static inline void fake_release_event(void *event) {
 
 static atomic_int builds, loaded, contexts;
 
-static const char *bad_source;    /* a build whose source holds this fails */
+static const char *bad_source;    /* a build fails, if its source holds this */
 static const char *cached_source; /* a source that holds this has an image in the cache */
 
 static int64_t smem_max = 49152; /* of the next device */
 static bool refuses_maps;        /* the driver accepts no tensor map */
 
 /* With keeps_builds the cache also has the images that gt_build made. While `gate` is
- * closed, builds wait; `waiting` counts those that do. */
+ * closed, builds wait; `waiting` counts them. */
 static atomic_bool keeps_builds, gate_closed, has_no_folder;
 static atomic_int waiting, kept_count;
 static atomic_int compiles; /* builds of images that the cache did not have */

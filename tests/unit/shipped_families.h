@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shipped_families.h - the built-in families, an H200 that they serve, and its records: for
- * tests of lookup, whose groups begin with setup and end with teardown. */
+ * groups of tests of lookup that begin with setup and end with teardown. */
 #ifndef GT_TESTS_UNIT_SHIPPED_FAMILIES_H
 #define GT_TESTS_UNIT_SHIPPED_FAMILIES_H
 

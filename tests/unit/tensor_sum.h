@@ -28,7 +28,7 @@ struct way {
     int together;    /* products that are added at once: a step's, or fewer */
     bool cut_parts;  /* high parts are cut off instead of rounded */
     bool drop_cross; /* one of the products with a low part is left out */
-    int extra;       /* bits of addends that are kept beyond those of an f32 */
+    int extra;       /* bits of addends that are kept beyond the bits of an f32 */
     bool spread;     /* neighbours of k belong to different steps of a slab */
 };
 

@@ -74,7 +74,7 @@ static void test_ties_of_the_last_measurement(void **state) {
     assert_int_equal(a.same_tie, 0);
 }
 
-/* A winner that no run chose: choices behind it are behind the best, choices ahead of it
+/* A winner that no run chose: choices after it are slower than the best, choices before it
  * are faster than the reference. */
 static void test_best_known(void **state) {
     const struct gt_measurement again[3] = {measured(1000), measured(1020), measured(1010)};

@@ -16,7 +16,7 @@
 
 static const struct gt_device card = MADE_UP(.cc = 61, .units = 6, .smem_max = 49152);
 
-/* A family whose workspace is 100 bytes for a product of m 1. The caller destroys it. */
+/* A family with a workspace of 100 bytes for a product of m 1. The caller destroys it. */
 static struct gt_family *family_of(const char *batch, const char *grid, const char *args) {
     static const char *const source[2] = {
         "GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) { GT_PRODUCT(); }", ""};
@@ -230,7 +230,7 @@ static void test_pointers(void **state) {
 }
 
 /* A family without tiles has slots of 64 rows: one more a group than 64 goes into m. A
- * product has its own. M and BATCH are those of slots. */
+ * product has its own. M and BATCH are meant for slots. */
 static void test_slots(void **state) {
     static const struct {
         const char *name;
@@ -257,7 +257,7 @@ static void test_slots(void **state) {
 }
 
 /* Where a family walks, one launch has all slots or products, and its expressions say how
- * many blocks. Behind pointers it walks when it says so. */
+ * many blocks. With arrays of pointers it walks when it says so. */
 static void test_a_walk_has_one_launch(void **state) {
     static const struct {
         const char *name;

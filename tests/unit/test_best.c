@@ -62,7 +62,7 @@ static void test_full_array_drops_the_last(void **state) {
         add(i, (char)('a' + i));
     add(1.5, 'x');
     assert_names("abxc");
-    add(2, 'y'); /* equal to the last, so behind it */
+    add(2, 'y'); /* equal to the last, so after it */
     add(INFINITY, 'z');
     assert_names("abxc");
     assert_int_equal(count, MAX);

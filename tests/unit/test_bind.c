@@ -166,7 +166,7 @@ static void test_lower(void **state) {
         {"f32-nn-9x8x8", "W=64 V=4", 32, 4}, /* both: a rule of require comes first */
         {"f32-nn-8x8x8", "W=8 V=1", 0, 0},   /* nothing refuses */
         {"f32-nn-8x8x0", "W=8 V=1", 0, 0},   /* the rule names no parameter */
-        {"f32-nn-8x8x8", "W=8 V=2", 0, 0},   /* nor does this one, whose expression fails */
+        {"f32-nn-8x8x8", "W=8 V=2", 0, 0},   /* nor does this one: its expression fails */
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -53,7 +53,7 @@ static void test_passes_of_a_point(void **state) {
     assert_int_equal(p.main, 0);
     assert_string_equal(p.item[0].entry, "gemm");
     assert_string_equal(p.item[1].entry, "add");
-    assert_false(p.item[0].launch.overlaps); /* what was ahead of it is not ours */
+    assert_false(p.item[0].launch.overlaps); /* the launch before it is not ours */
     assert_true(p.item[1].launch.overlaps);
     gt_family_destroy(f);
 }
@@ -116,7 +116,7 @@ static void test_maps_of_a_point(void **state) {
     assert_int_equal(p.map[1].tiling.inner, 200);
     assert_int_equal(p.map[1].tiling.box[1], 200);
     assert_int_equal(p.map[1].tiling.swizzle, 64);
-    /* the other base; elements of C are wider than those of A */
+    /* the other base; elements of C are wider than A's */
     assert_int_equal(passes_of(&p, f, "f16-nn-100x200x2300", "W=32 V=1", &err),
                      GEMMTUNE_OK);
     assert_int_equal(p.map[0].base, GT_ARG_A);

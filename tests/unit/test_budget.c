@@ -13,7 +13,7 @@
 static struct gt_sweep_item items[] = {{.weight = 1}, {.weight = 2}, {.weight = 7}};
 static const struct gt_sweep sweep = {.count = 3, .item = items};
 
-/* A budget of ten seconds, of which `spent` are over; seconds 0: none. */
+/* A budget of ten seconds; `spent` of them are over; seconds 0: none. */
 static struct gt_budget begun(double seconds, size_t devices, double spent) {
     static struct gt_tuner tuner;
     struct gt_budget b;

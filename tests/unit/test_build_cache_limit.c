@@ -9,7 +9,7 @@
 
 /* ---- the limit ---- */
 
-/* A kernel whose image has about so many KiB. */
+/* A kernel with an image of about so many KiB. */
 static bool build_large(const char *name, int number, int kib) {
     static char source[64 * 1024];
     assert_true(kib < 64);

@@ -32,7 +32,7 @@ static void say_term(int number) {
     _exit(0);
 }
 
-/* The children: each in a process whose parent ends after `ready` was closed. */
+/* The children: each in a process that loses its parent after `ready` was closed. */
 
 static void waits_for_ever(pid_t parent, int ready) {
     gt_child_begin(parent, SIGKILL);
@@ -61,7 +61,7 @@ static void comes_too_late(pid_t parent, int ready) {
         (void)pause();
 }
 
-/* What the child of a parent that dies says until it is gone itself. */
+/* The words of the child of a parent that dies, until it is gone itself. */
 static void assert_said(void (*child)(pid_t parent, int ready), const char *want) {
     char text[8] = "";
     size_t n = 0;

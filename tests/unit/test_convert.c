@@ -89,7 +89,7 @@ static void test_every_value(void **state) {
         }
 }
 
-/* Between two neighbours: the nearer one; in the middle the one whose last bit is 0. */
+/* Between two neighbours: the nearer one; in the middle the one with a last bit of 0. */
 static void test_rounding(void **state) {
     (void)state;
     for (const struct format *f = formats; f < formats + FORMATS; f++)

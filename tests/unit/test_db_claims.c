@@ -138,8 +138,8 @@ static gt_status count_states(void *user, const struct gt_trial_row *row,
     return GEMMTUNE_OK;
 }
 
-/* Begins trial 1 in a run that ends without its outcome, at its own end or at that of the
- * handle, and asserts how many trials are stored then. */
+/* Begins trial 1 in a run that ends without its outcome, at its own end or at the end of
+ * the handle, and asserts how many trials are stored then. */
 static void end_without_outcome(bool at_its_end, int running, int done) {
     int states[3] = {0};
     int64_t id = 0;
@@ -365,7 +365,7 @@ static void test_full(void **state) {
 
 /* ---- reading while another writes ---- */
 
-/* Sets of two, three, two, ... records whose baseline_ns tells the set. */
+/* Sets of two, three, two, ... records; baseline_ns tells the set. */
 static void rewrite_for_ever(const char *path) {
     struct gt_db *db = NULL;
     if (gt_db_open(&db, path, GT_DB_WRITE, &err) != GEMMTUNE_OK)

@@ -298,7 +298,7 @@ static void test_huge_value(void **state) {
     assert_true(sqlite3_memory_highwater(0) - before < 8000000);
 }
 
-/* A leaf of the trials' tree replaced by an inner page whose children are itself: a scan
+/* A leaf of the trials' tree replaced by an inner page with itself as children: a scan
  * that never comes to an end. */
 static void test_endless_tree(void **state) {
     unsigned char *data = malloc(sound_size);
@@ -348,7 +348,7 @@ static void test_check_counts(void **state) {
     gt_db_close(db);
 }
 
-/* A trial whose row was damaged is tried again, and good rows can be saved by a merge. */
+/* A trial with a damaged row is tried again, and good rows can be saved by a merge. */
 static void test_repair(void **state) {
     const struct gt_device device = a_device("H200");
     struct gt_merge_report report;

@@ -203,7 +203,7 @@ static gt_status see_record(void *user, const struct gt_record_row *row,
 }
 
 /* One CPU under two keys becomes one device: the newer trial and the newer set of records
- * stay. A trial whose checksum was wrong stays wrong. */
+ * stay. A trial with a wrong checksum stays wrong. */
 static void test_version_1(void **state) {
     char key[GT_DEVICE_KEY_MAX];
     const struct gt_device cpu = a_cpu(5);

@@ -191,8 +191,8 @@ static void vary(struct gt_device *d, int what) {
     }
 }
 
-/* PoCL reports the memory that the machine has free. What databases of version 1 keyed such
- * a device by is known still. */
+/* PoCL reports the memory that the machine has free. The key that databases of version 1
+ * gave such a device is known still. */
 static void test_key_of_a_cpu_ignores_memory(void **state) {
     struct gt_device d = {.backend = GEMMTUNE_OPENCL,
                           .name = "cpu-Some Processor",

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* What a lookup without records expects to lose; -1: it finds no kernel. */
+/* The loss that a lookup without records expects; -1: it finds no kernel. */
 static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
     const struct gt_snapshot snapshot = {.families = families};
     struct gt_choice c;

@@ -137,7 +137,7 @@ static void test_strict_mixes(void **state) {
     assert_null(gt_dtype_strict(NULL));
 }
 
-/* The units of sums and inputs, apart from those of the types. */
+/* The units of sums and inputs, apart from the types' own. */
 static void test_units_of_math(void **state) {
     static const struct {
         const char *types;

@@ -87,7 +87,7 @@ static void test_every_narrow_word_comes_back(void **state) {
     }
 }
 
-/* Between two neighbours the nearer is taken, in the middle the one whose last bit is 0. */
+/* Between two neighbours: the nearer one; in the middle the one with a last bit of 0. */
 static void test_rounds_to_nearest_even(void **state) {
     (void)state;
     for (size_t i = 0; i < TYPES; i++) {

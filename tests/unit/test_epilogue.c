@@ -249,7 +249,7 @@ static void test_length_is_limited(void **state) {
     assert_canonical(text, F32, F32, text);
 }
 
-/* A text whose canonical text would be too long is refused. */
+/* A text is refused, if its canonical text would be too long. */
 static void test_canonical_text_is_limited(void **state) {
     char text[512] = "d=x", canonical[GT_EPILOGUE_MAX];
     struct gt_err err = {""};

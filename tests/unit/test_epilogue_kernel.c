@@ -401,7 +401,7 @@ static void test_a_block_has_the_ranges_of_its_elements(void **state) {
         for (int i = 0; i < count; i++) {
             double operand[GT_EPILOGUE_OPERANDS_MAX];
             const struct gt_epi_values v = random_values(operand, &e, &r.seed);
-            block.alpha = v.alpha; /* those of the last element serve all */
+            block.alpha = v.alpha; /* the last element's serve all */
             block.beta = v.beta;
             block.acc[i] = v.acc;
             block.acc_error[i] = v.acc_error;

@@ -202,7 +202,7 @@ static void test_tails_end(void **state) {
             }
 }
 
-/* What little is left of these functions before that, they have to a few digits. */
+/* The little that is left of these functions before that is right to a few digits. */
 static void test_tails_are_narrow(void **state) {
     static const struct {
         const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The collection of families: the built-in ones, and those of a folder. */
+/* The collection of families: the built-in ones, and the ones of a folder. */
 #include "tests/unit/made_up.h"
 #include "tests/unit/toy_family.h"
 #include "tools/print_family.h"
@@ -192,7 +192,7 @@ static void forget_rules(struct gt_rule *rule) {
     }
 }
 
-/* The family without its pointers, whose texts `printed` compares. */
+/* The family without its pointers; `printed` compares their texts. */
 static struct gt_family plain_members(const struct gt_family *f) {
     struct gt_family r;
     memcpy(&r, f, sizeof r); /* with the bytes between members */

@@ -36,7 +36,7 @@ static void assert_place(const struct gt_finals *f, int place, const char *point
     assert_string_equal(f->best[place].candidate.point, point);
 }
 
-/* Candidates that were timed later, at a lowered clock, are not behind because of that. */
+/* Candidates that were timed later, at a lowered clock, are not slower because of that. */
 static void test_clock_does_not_decide(void **state) {
     struct gt_finals f = {.count = 0};
     (void)state;
@@ -212,7 +212,7 @@ static int teardown(void **state) {
     return folder_remove(state);
 }
 
-/* The data of finals are others than those of the search, or the same when hurried. */
+/* Finals and the search have different data, or the same when hurried. */
 static void test_seed_of_the_job(void **state) {
     const struct gt_sweep_item item = {.name = "f32-nn-8x8x8"};
     struct gt_tuner t = {.seed = 7};

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* fragments.h uses these names of the parts ahead of it. */
+/* fragments.h uses these names of the parts before it. */
 #define GT_OPENCL     0
 #define __CUDA_ARCH__ 0
 #define GT_INLINE     static inline

@@ -94,8 +94,8 @@ static const struct gt_host_op *op_at(const struct replay *r, int64_t i) {
     return &r->s->op[i];
 }
 
-/* Operation i knows all operations before it in its lane, those that it waits for, and all
- * that they know. */
+/* Operation i knows all operations before it in its lane, the operations that it waits for,
+ * and all that they know. */
 static void learn(struct replay *r, int64_t i) {
     const struct gt_host_op *op = op_at(r, i);
     for (int lane = 0; lane < GT_LANES; lane++)

@@ -381,7 +381,7 @@ static void test_other_architecture(void **state) {
     expect(FROM_ROWS);
     expect_of(path, families, "sm_80", FROM_ROWS);
     expect_of(path, families, "sm_80", FROM_KEPT);
-    expect_of(path, families, "sm_70", FROM_ROWS); /* of which there is no record */
+    expect_of(path, families, "sm_70", FROM_ROWS); /* which has no record */
     expect_of(path, families, "sm_70", FROM_KEPT);
     expect(FROM_KEPT);
     assert_int_equal(kept_files(file), 3);

@@ -49,8 +49,7 @@ static void test_a_walk(void **state) {
     assert_near(gt_learned_sum(node, 0, rows[0].x), 0);
 }
 
-/* Several trees are walked at once. Each is a chain of another length,
- * whose leaves differ. */
+/* Several trees are walked at once. Each is a chain of another length with other leaves. */
 static void test_a_walk_of_many(void **state) {
     enum { TREES = 19 };
     struct gt_learned_node node[TREES * GT_LEARNED_NODES] = {{0, 0, 0}};
@@ -147,7 +146,7 @@ static int check_tree(const struct gt_learned_node *n, int inputs) {
     return left + check_tree(n + left, inputs);
 }
 
-/* A family whose parameters have changed has no trees any more: they are learned anew. */
+/* A family with changed parameters has no trees any more: they are learned anew. */
 static void test_the_shipped_trees(void **state) {
     static const struct {
         const char *family, *problem;
@@ -223,8 +222,8 @@ static double sum_of(const struct gt_binding *b, bool later, int trees, const fl
     return gt_learned_sum(l->node + from * GT_LEARNED_NODES, trees, x);
 }
 
-/* A rough forecast takes the first trees of the family, and the first of those that were
- * learned later. */
+/* A rough forecast takes the first trees of the family, and the first of the trees that
+ * were learned later. */
 static void test_a_rough_forecast(void **state) {
     float x[GT_LEARNED_MAX];
     struct gt_binding b;
@@ -244,7 +243,7 @@ static void test_a_rough_forecast(void **state) {
     assert_true(fabs(first + later - all) > 1e-4);
 }
 
-/* One that is seen to be too long takes fewer trees: those of a glance, or those of a rough
+/* One that is seen to be too long takes fewer trees: the trees of a glance, or of a rough
  * forecast, when these find it longer than 0.85 of that. */
 static void test_a_glance(void **state) {
     float x[GT_LEARNED_MAX];
@@ -287,7 +286,7 @@ static void test_later_trees_count_roughly(void **state) {
 
 /* ---- learning ---- */
 
-/* The value of EN in the point whose computed time is least. */
+/* The value of EN in the point with the least computed time. */
 static int64_t hopeful(const struct gt_predicted *all, size_t count) {
     size_t least = 0;
     int64_t en = 0;
@@ -431,7 +430,7 @@ static void test_learning(void **state) {
     gt_view_clear(&v);
 }
 
-/* The shipped trees stay, and more behind them learn what these leave. */
+/* The shipped trees stay, and more after them learn what these leave. */
 static void test_learning_more(void **state) {
     struct gt_view v = {0};
     struct gt_learning l;

@@ -127,9 +127,9 @@ static void test_known_answers(void **state) {
          SHAPE,
          0,
          "tuned on this device for f32-nn-512x512x512 (distance 0.58), forecast "},
-        /* The problem is nearer to 1024, whose winner needs a workspace. A caller with less
-         * workspace gets the winner of 512, which needs none, and not the slow finalist of
-         * 1024. */
+        /* The problem is nearer to 1024, and the winner there needs a workspace. A caller
+         * with less workspace gets the winner of 512, which needs none, and not the slow
+         * finalist of 1024. */
         {{.problem = "f32-nn-1000x1000x1000", .worst = SHAPE, .workspace_max = 4096},
          SHAPE,
          3,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lookups of problems whose rows the tuned kernels and the starts do not fit as they are,
- * with the built-in families and an H200. */
+/* Lookups of problems with rows that the tuned kernels and the starts do not fit as they
+ * are, with the built-in families and an H200. */
 #include "runtime/lookup/match.h"
 #include "tests/unit/shipped_families.h"
 
@@ -65,7 +65,7 @@ static void test_odd_rows(void **state) {
     assert_non_null(strstr(odd.why, " with "));
 }
 
-/* Only the operand whose rows are odd needs other copies. */
+/* Only the operand with odd rows needs other copies. */
 static void test_one_odd_operand(void **state) {
     const struct gt_known known[] = {
         known_of("f32-nn-1024x1024x1024", "multistage",
@@ -102,7 +102,7 @@ static void test_integers_that_become_another_type(void **state) {
 #define WIDE_TILE                                                                          \
     "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=1 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1 "    \
     "SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0"
-/* Elements of C leave in 22 turns, each of which would wait for those of a matrix. */
+/* Elements of C leave in 22 turns, and each would wait for the elements of a matrix. */
 #define MANY_TURNS                                                                         \
     "BM=128 BN=176 WGM=1 WGN=1 STAGES=4 CM=1 CN=1 GROUP=8 PERSIST=1 PINGPONG=1 MINB=1 "    \
     "SPLIT=1 REDUCE=0 TAIL=0 REPACK=0 SWAP=0 STORE=1 RS=0 PRODUCERS=0"
@@ -218,8 +218,8 @@ static void test_small_batches(void **state) {
     }
 }
 
-/* Tiles of `tailored` that no start has for a batch of these sizes come from starts whose
- * tiles are larger. */
+/* Tiles of `tailored` that no start has for a batch of these sizes come from starts with
+ * larger tiles. */
 static void test_batches_of_other_sizes(void **state) {
     static const char problem[] = "f16-nn-28x3015x283,batch=429";
     const struct gt_family *tailored = gt_families_find(families, "tailored");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lookups of problems whose own kind was never tuned: the records of like types and of
+/* Lookups of problems of a kind that was never tuned: the records of like types and of
  * single products serve, lessons of like kernels count most, and points beside the tuned
  * ones are offered. With the built-in families and an H200. */
 #include "runtime/lookup/match_inside.h"
@@ -250,7 +250,7 @@ static bool is_twin_of_another(int i) {
     return false;
 }
 
-/* All options are forecast by a few trees, those that are far behind by fewer. Then the
+/* All options are forecast by a few trees, options that are far slower by fewer. Then the
  * best ones and points beside them are forecast by all, and stand first. */
 static void test_forecasts_in_full(void **state) {
     enum { SETTLED = 12 };
@@ -350,7 +350,7 @@ static void test_smaller_tile(void **state) {
     assert_non_null(strstr(c.why, " with BM="));
 }
 
-/* The rows of the record allow wide copies. Odd rows do so behind a pass that pads them,
+/* The rows of the record allow wide copies. Odd rows do so after a pass that pads them,
  * which the record did not need. Trees know nothing of a product so large. */
 static void test_a_pass_for_odd_rows(void **state) {
     static const char even[] = "i8-nn-4096x8192x4096";

@@ -4,7 +4,7 @@
  * known, but for one or two more comparisons when they double. A lookup of another problem
  * takes hardly more. Work is the number of text comparisons and of blocks of memory: the
  * files of the lookup are compiled here with a strcmp and a malloc that count. The answer
- * is that of the search among all.
+ * is the same as of the search among all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +77,8 @@ static void ask(struct gt_choice *out, size_t count, bool indexed, const char *n
     gt_index_destroy(index);
 }
 
-/* Returns the comparisons of the lookup with an index, whose answer must be that of the
- * lookup without one. */
+/* Returns the comparisons of the lookup with an index. Its answer must be the same as
+ * without one. */
 static long ask_both(struct gt_choice *out, size_t count, const char *name) {
     struct gt_choice among_all;
     ask(&among_all, count, false, name);

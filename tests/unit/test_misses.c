@@ -209,7 +209,7 @@ static void test_many_bad_lines(void **state) {
     gt_sweep_clear(&sweep);
 }
 
-/* What has no end, or no writer, is not waited for. */
+/* A file without an end, or without a writer, is not waited for. */
 static void test_no_regular_file(void **state) {
     struct gt_sweep sweep = {0};
     struct gt_misses_read read;

@@ -472,8 +472,8 @@ static void test_groups_of_products(void **state) {
     assert_near(few.term_ns[GT_TERM_L2], many.term_ns[GT_TERM_L2] / 2 * 5, 1e-6);
 }
 
-/* Behind pointers, a product has three pointers to read, and a block waits for its own ones
- * before it asks for matrices. */
+/* With arrays of pointers, a product has three pointers to read, and a block waits for its
+ * own ones before it asks for matrices. */
 static void test_pointers(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-64x64x64", "W=64 R=64 Z=1");
     (void)state;
@@ -508,8 +508,8 @@ static void test_later_rounds(void **state) {
     assert_near(reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS], hidden, 1e-6);
 }
 
-/* The blocks of a walk go through the tiles of all groups, about as fast as through those
- * of one product of as many rows. */
+/* The blocks of a walk go through the tiles of all groups, about as fast as through the
+ * tiles of one product of as many rows. */
 static void test_a_walk_over_groups(void **state) {
     static const char point[] = "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 "
                                 "PERSIST=1 PINGPONG=0 MINB=1 SPLIT=1 REDUCE=0 TAIL=0 "

@@ -522,7 +522,7 @@ static void send_it(void) {
     (void)kill(getpid(), SIGBUS);
 }
 
-/* Reads behind the end of a file that is not watched. */
+/* Reads past the end of a file that is not watched. */
 static void read_behind(void) {
     FILE *file = tmpfile();
     if (file == NULL)

@@ -24,7 +24,7 @@ static void test_blocks(void **state) {
         {61, 1024, 65, 0, 0},     /* no block fits */
         {75, 256, 32, 0, 4},      /* Turing holds 1024 threads */
         {86, 1024, 32, 0, 1},     /* and sm_86 1536 */
-        {90, 128, 32, 115712, 2}, /* 228 KiB, of which a block loses 1 */
+        {90, 128, 32, 115712, 2}, /* 228 KiB; a block loses 1 of them */
         {90, 128, 32, 116000, 1}, {90, 96, 168, 0, 4}, {90, 33, 32, 0, 32}, /* two warps */
         {13, 256, 16, 0, 0},      {0, 256, 16, 0, 0},                       /* not known */
     };

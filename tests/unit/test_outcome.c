@@ -84,7 +84,7 @@ static void test_one_sample(void **state) {
     assert_true(gt_interval_low(&two) == 1 && gt_interval_high(&two) == 2);
 }
 
-/* What may have been as good: with few samples the times themselves must say so. */
+/* A kernel may have been as good: with few samples the times themselves must say so. */
 static void test_near(void **state) {
     const struct gt_measurement best = {100, 99, 101, .samples = 20};
     static const struct {

@@ -36,7 +36,7 @@ static void test_args_grow(void **state) {
     assert_int_equal(args.struct_size, first);
     assert_null(args.workspace);
     assert_true(args.d2_ld == 0);
-    assert_non_null(args.wait_list); /* behind the caller's struct: not touched */
+    assert_non_null(args.wait_list); /* past the caller's struct: not touched */
     /* members that the caller's struct lacks count as 0 */
     gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);
     gemmtune_plan *plan = planned(ctx, "f32-nn-8x8x8");
@@ -145,7 +145,7 @@ static void test_streams_take_no_order(void **state) {
 
 /* ---- offsets ---- */
 
-/* Behind the arguments of a plain product: the offsets of a, b and c. */
+/* After the arguments of a plain product: the offsets of a, b and c. */
 enum { AT_A = LDC + 1, AT_B, AT_C, PLAIN_ARGS };
 
 /* On CUDA an offset is added to the pointer. A buffer stays as it is, and its kernel is
@@ -210,7 +210,7 @@ static void test_offsets_that_are_refused(void **state) {
     }
 }
 
-/* A and B of 256 bytes fit behind element 1, and not behind element 2. */
+/* A and B of 256 bytes fit after element 1, and not after element 2. */
 static void test_buffers_end(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);

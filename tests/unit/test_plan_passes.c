@@ -223,7 +223,7 @@ static void test_workspace(void **state) {
             const bool cuda = rows[i].backend == GEMMTUNE_CUDA;
             assert_int_equal(seen.arg[MANY_WORKSPACE],
                              (int64_t)rows[i].workspace + (cuda ? rows[i].offset : 0));
-            if (!cuda) /* in sums, behind the offsets of a, b and c */
+            if (!cuda) /* in sums, after the offsets of a, b and c */
                 assert_int_equal(seen.arg[MANY_WORKSPACE + 4], rows[i].offset / 4);
         }
         assert_string_equal(seen.entries, rows[i].status != GEMMTUNE_OK ? "" : "gemm add ");
@@ -252,7 +252,7 @@ static const char *orders_of(const struct gt_exec *e, bool unordered, bool waits
     return seen.orders;
 }
 
-/* In a queue without an order each kernel waits for the one ahead of it; in others none
+/* In a queue without an order each kernel waits for the previous one; in others none
  * has an event. The call's own events are the first kernel's and the last one's. */
 static void test_passes_are_in_order(void **state) {
     struct gt_family *f = family_of("many", many_json);

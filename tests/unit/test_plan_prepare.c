@@ -117,7 +117,7 @@ static void close_while_building(gemmtune_ctx *ctx) {
 }
 
 /* gemmtune_close waits for one compile. It drops the narrow kernel of the first order, and
- * the orders behind it. */
+ * all later orders. */
 static void test_close_drops_orders(void **state) {
     static const char *const names[PROBLEMS] = {"f32-nn-512x512x512", "f64-nn-64x64x64",
                                                 "i32-nn-64x64x64",    "f32-nt-64x64x64",

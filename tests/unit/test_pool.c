@@ -171,7 +171,7 @@ static void serve(int in, int out) {
 static struct gt_pool *pool;
 static volatile int stop; /* the user's wish */
 
-/* What getloadavg says; 0: the truth. */
+/* The answer of getloadavg; 0: the truth. */
 static double load_of_machine;
 
 int getloadavg(double *load, int count);
@@ -309,7 +309,7 @@ static int64_t send_trial(const char *family) {
     return job.id;
 }
 
-/* One job waits behind the one under way and begins when that ends, however it ends. */
+/* One job waits for the job under way and begins when that ends, however it ends. */
 static void test_one_waits(void **state) {
     static const char *const firsts[] = {"dawdles", "dies", "loses", "stops_inside",
                                          "good"};
@@ -566,7 +566,7 @@ static void test_killed_once(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* After a second time the job is given up; the job that waits behind it is done. */
+/* After a second time the job is given up; the job that waits for it is done. */
 static void test_killed_twice(void **state) {
     const int64_t id = send_trial("killed"), next = send_trial("good");
     struct gt_event event = wait_event();

@@ -163,7 +163,7 @@ static void test_the_best_of_a_space(void **state) {
     assert_true(one[0].prediction.ns >= all[0].prediction.ns);
 }
 
-/* `count` trials of the points of tile, whose measured time is `of` their prediction. */
+/* `count` trials of the points of tile. Their measured time is `of` their prediction. */
 static void make_trials(struct gt_view *v, const char *problem, size_t count,
                         double (*of)(double predicted)) {
     const struct gt_texts tile = {.count = 1, .text = {"tile"}};
@@ -265,7 +265,7 @@ static void test_a_broken_bound(void **state) {
     gt_view_clear(&v);
 }
 
-/* Trials of a device whose launches take ten times as long:
+/* Trials of a device with launches that take ten times as long:
  * the fit has to find that out. */
 static double slow_to_start(double ns) {
     return ns + 9 * gt_costs_usual.launch_ns;

@@ -122,7 +122,7 @@ static void test_a_single_row_has_any_leading_dimension(void **state) {
     assert_int_equal(q.stride_a, GT_DIM_MAX + 1);
     p.lda = INT64_MAX;
     assert_refused(&p, GEMMTUNE_EINVAL, "A has more elements than 64 bits count");
-    p = rows(1, 5, 7); /* in columns each of the seven of A lies behind the other */
+    p = rows(1, 5, 7); /* in columns each of the seven of A follows the other */
     p.layout = GEMMTUNE_COL_MAJOR;
     p.lda = GT_DIM_MAX + 1;
     assert_refused(&p, GEMMTUNE_EINVAL,

@@ -41,7 +41,7 @@ static void test_strides(void **state) {
                    "stride_b is -3, must be GEMMTUNE_PACKED or 0 or more");
 }
 
-/* Products may lie one behind another or side by side, as heads of attention do. */
+/* Products may lie one after another or side by side, as heads of attention do. */
 static void test_products_of_a_batch_do_not_overlap(void **state) {
     static const struct {
         int64_t ldc, stride, batch;

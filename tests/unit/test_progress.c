@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The progress lines of long commands: a line that rewrites itself on a terminal, plain
- * lines elsewhere, nothing with --quiet. The time left is that of the problem, and of all
- * problems once some are done.
+ * lines elsewhere, nothing with --quiet. The time left is meant for the problem, and for
+ * all problems once some are done.
  */
 #define _XOPEN_SOURCE   700 /* for posix_openpt */
 #define _DEFAULT_SOURCE     /* for struct winsize */
@@ -117,7 +117,7 @@ static void resize(int master, unsigned short columns) {
     assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
 }
 
-/* What has come since, without the order that erases a line. */
+/* The text that has come since, without the order that erases a line. */
 static const char *shown(int master) {
     static const char erase[] = "\r\033[K";
     struct pollfd more = {.fd = master, .events = POLLIN};

@@ -211,7 +211,7 @@ static void test_every_shape(void **state) {
     }
 }
 
-/* Four matrices of 8 x 8 of which element e of row r of matrix i is 1000 i + 10 r + e, and
+/* Four matrices of 8 x 8: element e of row r of matrix i is 1000 i + 10 r + e, and
  * the same ones stored from registers. */
 static void matrices(const char *trans, bool is_transposed) {
     struct text t = begin_kernel();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The software GPU's wgmma against plain loops. Boxes of the operands come to shared memory
- * by tensor maps with the swizzle of the descriptor, as in a real kernel. The descriptors'
- * constants are those that public kernels use (CUTLASS, include/cute/atom/
+ * by tensor maps with the swizzle of the descriptor, as in a real kernel. The descriptors
+ * have the constants of public kernels (CUTLASS, include/cute/atom/
  * mma_traits_sm90_gmma.hpp).
  */
 #include "tests/unit/ptx_kernel.h"
@@ -344,7 +344,8 @@ static void boxes(const char *store, int swizzle, int times) {
         }
 }
 
-/* A box whose first word is `at` of a row begins at a multiple of 16 bytes, or fails. */
+/* A box with word `at` of a row as its first word begins at a multiple of 16 bytes, or
+ * fails. */
 static void box_at(int at, const char *why) {
     struct text t = begin_kernel();
     const struct ptx_tensor map = {.address = (uint64_t)(uintptr_t)memory,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures of db/published/ equal those of the sources, and bad files are refused. */
+/* The figures of db/published/ equal the sources' figures, and bad files are refused. */
 #include "tuner/base/published.h"
 
 #include <math.h>

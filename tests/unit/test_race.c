@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_race.c - the rules of timing on a made-up device, whose true times and disturbances
- * are known. The figures it prints are those of docs/search.md.
+ * test_race.c - the rules of timing on a made-up device with known true times and
+ * disturbances. It prints the figures of docs/search.md.
  */
 #include "tuner/lab/race.h"
 
@@ -334,7 +334,7 @@ static void test_drift(void **state) {
     assert_true(gt_race_tied(a, b));
 }
 
-/* Kernels whose one sample takes longer than all the time there is: the others still get
+/* Kernels with a sample that takes longer than all the time there is: the others still get
  * theirs, and the slow ones are no ties. */
 static void test_slow_company(void **state) {
     static const double true_ns[3] = {350e3, 37e6, 100e6}; /* four launches a sample */
@@ -373,8 +373,8 @@ static int winner_of(const struct gt_race *r) {
     return gt_race_winner(time, r->count);
 }
 
-/* A kernel that leaves while the clock is still high has samples of those rounds only, of
- * which the winner has none: their times do not compare. */
+/* A kernel that leaves while the clock is still high has samples of those rounds only, and
+ * the winner has none of them: their times do not compare. */
 static void test_beaten_in_the_boost(void **state) {
     static const double true_ns[2] = {10000, 10300};
     int early = 0;
@@ -454,7 +454,7 @@ static void test_rival_at_another_clock(void **state) {
     }
 }
 
-/* A clock that moves: that of the samples that count, on average. */
+/* A clock that moves: the mean clock of the samples that count. */
 static void test_mean_clock(void **state) {
     static const int mhz[8] = {1980, 1980, 1980, 1500, 1510, 1490, 1505, 1495};
     struct gt_race r;
@@ -582,8 +582,8 @@ static void test_leaving(void **state) {
     }
 }
 
-/* Six finalists of which one is a little faster: how often it wins or ties with the winner,
- * how much slower the choice is, and how many tie. */
+/* Six finalists, and one of them is a little faster: how often it wins or ties with the
+ * winner, how much slower the choice is, and how many tie. */
 static void test_choosing(void **state) {
     static const double noise[] = {0.002, 0.005, 0.01, 0.03};
     static const double true_ns[6] = {10000, 10050, 10100, 10200, 10500, 11000};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The choice of the CPU BLAS, with two made-up libraries (tests/fake), each in a process of
- * its own, since a process looks for a library only once. What the loop computes.
+ * its own, since a process looks for a library only once. Then the results of the loop.
  */
 #include "tuner/lab/cpu_time.h"
 
@@ -67,7 +67,7 @@ static void test_a_core_of_old_is_warned_of(void **state) {
 #endif
 }
 
-/* What is timed is the problem's product: with ",beta" C is read. */
+/* The loop is timed on the problem's product: with ",beta" C is read. */
 static void test_the_loop_reads_c(void **state) {
     const float a[] = {1, 2}, b[] = {3, 4};
     char what[GT_CPU_ABOUT_MAX];

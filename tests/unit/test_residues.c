@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* residues.h uses these names of CUDA and of the parts ahead of it. */
+/* residues.h uses these names of CUDA and of the parts before it. */
 #define GT_OPENCL     0
 #define __CUDA_ARCH__ 610
 #define GT_INLINE     static inline

@@ -156,7 +156,7 @@ static void test_rows_in_one_call(void **state) {
     }
 }
 
-/* Which epilogues cublasLt has, and which take a kernel behind the product. */
+/* Which epilogues cublasLt has, and which take a kernel after the product. */
 static void test_epilogues(void **state) {
     static const struct {
         const char *problem;

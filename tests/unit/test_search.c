@@ -400,7 +400,7 @@ static void test_the_model_leaves_it_at_once(void **state) {
     print_message("%d of %d picks are of the slow family\n", slow, one.count);
     assert_true(slow >= 1 && slow <= 1 + 96 / 24);
     setup.budget = 8;
-    slow_ns = 1000; /* it is not far behind */
+    slow_ns = 1000; /* it is not far slower */
     drive(&two, &gt_search_model, setup, 4096);
     slow_ns = 5000;
     slow = 0;
@@ -501,7 +501,7 @@ static int picks_of_space(const struct log *log, int of) {
     return n;
 }
 
-/* A space whose first pick and whose forecast are far behind gets no other first looks. It
+/* A space gets no other first looks, if its first pick and its forecast are far slower. It
  * gets them with forecasts that say the opposite, and when it is there for comparison. */
 static void test_a_hopeless_space(void **state) {
     const struct gt_space tile = space[0];

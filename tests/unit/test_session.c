@@ -38,7 +38,7 @@ static void test_unknown_names(void **state) {
                      GT_EXIT_USAGE);
 }
 
-/* What the exit code is when a signal came, and how main ends then. */
+/* The exit code when a signal came, and how main ends then. */
 static void test_exit_codes(void **state) {
     (void)state;
     gt_session_stop = 0;

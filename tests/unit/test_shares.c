@@ -99,7 +99,7 @@ static void test_no_slabs(void **state) {
         assert_int_equal(tile[i], 1);
 }
 
-/* The tiles behind the shares are whole rounds. */
+/* The tiles after the shares are whole rounds. */
 static void test_whole_rounds(void **state) {
     (void)state;
     for (int held = 1; held < 20; held++)
@@ -129,7 +129,7 @@ static void bind(struct gt_binding *b, const gemmtune_problem *p) {
     assert_null(gt_refused(b));
 }
 
-/* The model counts the slabs of the longest share and of the whole tiles behind it. */
+/* The model counts the slabs of the longest share and of the whole tiles after it. */
 static void expect_slabs(const struct gt_binding *b, int tiles, int slabs) {
     const struct gt_share s = gt_share_of(HELD, tiles, slabs, HELD - 1);
     int64_t shape[GT_SHAPE_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a device stands in files: which folder serves which device, and files
+/* The knowledge about a device stands in files: which folder serves which device, and files
  * that are refused. */
 #include "runtime/lookup/shelf.h"
 
@@ -237,7 +237,7 @@ static void test_damaged_files(void **state) {
     assert_int_equal(gt_trees_read(&t, folders, &err), GEMMTUNE_EPARSE);
 }
 
-/* A folder whose costs are damaged counts as missing. */
+/* A folder with damaged costs counts as missing. */
 static void test_bad_costs(void **state) {
     const struct gt_device d = device_of("Bad", "sm_79", 20);
     (void)state;

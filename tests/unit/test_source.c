@@ -193,7 +193,7 @@ static void test_each_backend_its_template(void **state) {
     free(text);
 }
 
-/* Where pointers are buffers, kernels take the elements ahead of their first ones, and
+/* Where pointers are buffers, kernels take the elements before their first ones, and
  * begin by moving there. Lines stay as they are. */
 static void test_offsets(void **state) {
     static const char *const source[2] = {
@@ -248,7 +248,7 @@ static void test_plain(void **state) {
     free(text);
     assert_int_equal(gt_source_plain(&text, &card, NULL, "own.cl", "helper", NULL),
                      GEMMTUNE_OK);
-    assert_ptr_equal(strstr(text, "#define GT_TA "), text); /* no GT_DTYPE_ ahead of it */
+    assert_ptr_equal(strstr(text, "#define GT_TA "), text); /* no GT_DTYPE_ before it */
     free(text);
 }
 
@@ -270,7 +270,7 @@ static void expect_in_tma(const char *problem, const char *piece) {
     gt_families_destroy(families);
 }
 
-/* A compiler warns of a macro whose text begins right behind its name. */
+/* A compiler warns of a macro with a text that begins right after its name. */
 static void test_lists_of_operands_begin_with_a_blank(void **state) {
     (void)state;
     expect_in_tma("f32-nn-96x128x64,epi=bias", "#define GT_OPERANDS , gt_op_0\n");

@@ -77,7 +77,7 @@ static void fill_cancelling(float *x, int64_t k, bool is_b) {
 }
 
 /* The largest low parts when high ones are cut off: only ones below the bits of bf16, and
- * so below those of tf32. */
+ * so below tf32's. */
 static void fill_ones(float *x, int64_t k, bool is_b) {
     (void)is_b;
     for (int64_t i = 0; i < k; i++)
@@ -242,7 +242,7 @@ static void test_as_accurate_as_f32(void **state) {
         int kind;
         int64_t k;
         int count;
-        double most, mean; /* times those of plain f32 */
+        double most, mean; /* in units of plain f32's */
     } rows[] = {{UNIFORM, 512, 500, 1, 1},     {UNIFORM, 4096, 60, 1, 1},
                 {UNIFORM, 1000000, 3, 1, 1},   {POSITIVE, 512, 100, 1, 3},
                 {POSITIVE, 4096, 40, 1, 1},    {POSITIVE, 1000000, 2, 1, 1},
@@ -281,7 +281,7 @@ static float concatenated_dot(const float *a, const float *b, int64_t k,
     return total;
 }
 
-/* With two bits more the model is an H200. The means are those of 4096^2 sums over 4096 of
+/* With two bits more the model is an H200. The means are taken of 4096^2 sums over 4096 of
  * k, which cuBLAS added up over 512 of k or over all. */
 static void test_the_model_of_an_h200(void **state) {
     static const struct {

@@ -185,7 +185,7 @@ static void test_all_finalists_of_the_problem_itself(void **state) {
 }
 
 /* The same product without its epilogue:
- * what finished it comes behind the problem's own. */
+ * its finalists come after the problem's own. */
 static void test_finalists_of_the_product_without_its_epilogue(void **state) {
     const gemmtune_problem plain = problem;
     struct gt_starts s;

@@ -25,7 +25,7 @@ static const double sample_ns = 1e6, most_ns = 5e6;
 
 /* ---- the rig ---- */
 
-/* Launches as a CUDA graph has them: those that were enqueued when it was made. */
+/* Launches as a CUDA graph has them: they were enqueued when it was made. */
 struct fake_batch {
     struct gt_batch head;
     double ns;
@@ -111,7 +111,7 @@ static gt_status launch(void *self, const struct gt_call *x, struct gt_err *err)
     return GEMMTUNE_OK;
 }
 
-/* One whose launch takes so long. */
+/* A player with a launch that takes so long. */
 static void enter(struct player *p, double ns) {
     struct gt_err err;
     const struct gt_product product = {.enqueue = launch, .self = p};

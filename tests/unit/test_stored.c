@@ -87,7 +87,8 @@ static void test_the_last_entry_of_a_key_counts(void **state) {
     gt_stored_clear(&s);
 }
 
-/* What Kernel Tuner wrote when there was no time, and what it measured beside times. */
+/* The words that Kernel Tuner wrote when there was no time, and its measurements beside
+ * times. */
 static void test_times_that_are_none(void **state) {
     static const char *const none[] = {"NaN", "1e20", "1e+20", "Infinity", "null"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -130,8 +131,8 @@ static void test_odd_parameters(void **state) {
     gt_stored_clear(&s);
 }
 
-/* Parameters P0, P1, .. of the values 1 to `values`. Every value is 1 in point 0, whose
- * time is 1 ms; each other point, of 2 ms, has one other value of one parameter. */
+/* Parameters P0, P1, .. of the values 1 to `values`. Every value is 1 in point 0, with a
+ * time of 1 ms; each other point, of 2 ms, has one other value of one parameter. */
 static gt_status parse_wide(struct gt_stored *s, int params, int values,
                             struct gt_err *err) {
     char *text = NULL;

@@ -317,7 +317,7 @@ static void test_shipped(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* The lists whose problems have a batch, an epilogue or arithmetic of their own. */
+/* The lists of problems with a batch, an epilogue or arithmetic of their own. */
 static void test_lists_of_comparisons(void **state) {
     static const struct {
         const char *file;

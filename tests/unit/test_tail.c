@@ -80,7 +80,7 @@ struct tally {
     unsigned char slab[TILES_MAX][SLABS_MAX], place[TILES_MAX * PARTS_MAX];
 };
 
-/* A block does its slabs, in their order behind the parts before it; its sums lie nowhere
+/* A block does its slabs, in their order after the earlier parts; its sums lie nowhere
  * else. */
 static void tally_block(struct tally *t, int block, int tiles, int slabs) {
     const struct gt_work w = gt_work_of(tail, held, 1, block, tiles);

@@ -94,7 +94,7 @@ static void test_colours(void **state) {
     (void)state;
     t.count = GT_LANES + 1; /* of the first device */
     draw(&t);
-    const char *at = strstr(drawing, "<rect") + 1; /* behind the background */
+    const char *at = strstr(drawing, "<rect") + 1; /* after the background */
     for (int i = 0; i <= GT_LANES; i++) {
         at = strstr(strstr(at, "<rect"), "fill=\"");
         assert_int_equal(sscanf(at, "fill=\"%15[^\"]", colour[i]), 1);

@@ -33,7 +33,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* They are those that are made one by one, in the order of the families. */
+/* They are the same as when made one by one, in the order of the families. */
 static void test_order_and_points(void **state) {
     gemmtune_problem p;
     struct gt_space *space;

@@ -63,7 +63,7 @@ static void test_there_and_back(void **state) {
     }
 }
 
-/* Between two neighbours: the nearer one; in the middle the one whose last bit is 0. */
+/* Between two neighbours: the nearer one; in the middle the one with a last bit of 0. */
 static void test_rounding(void **state) {
     (void)state;
     for (unsigned low = 0; low < 0x7f80; low++)
@@ -78,7 +78,7 @@ static void test_rounding(void **state) {
         }
 }
 
-/* A NaN whose upper half alone would be an infinity. */
+/* A NaN with an upper half that alone would be an infinity. */
 static void test_nan(void **state) {
     (void)state;
     assert_true(is_nan(gt_to_c(as_float(0x7f800001))));

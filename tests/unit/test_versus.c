@@ -101,7 +101,7 @@ static void test_differences(void **state) {
     }
 }
 
-/* The point whose worse slowdown is least: neither winner,
+/* The point with the least worse slowdown: neither winner,
  * when each is bad on the other. */
 static void test_shared_point(void **state) {
     struct gt_view v = {0};
@@ -201,8 +201,8 @@ static void test_picking(void **state) {
     }
 }
 
-/* A stale row is behind the current ones of its problem, and is the winner where there are
- * none. */
+/* A stale row comes after the current ones of its problem, and is the winner where there
+ * are none. */
 static void test_ranking(void **state) {
     static const struct {
         const char *device, *problem;

@@ -44,7 +44,7 @@ static void test_finals(void **state) {
         {true, 900, 700, true, 100},
         /* no time is left, though the set-up was short */
         {true, 1200, 100, true, 0},
-        /* the limit is that of the search alone */
+        /* the limit is for the search alone */
         {false, 900, 700, false, 1000},
         {false, 1200, 100, false, 1000},
     };

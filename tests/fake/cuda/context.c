@@ -77,7 +77,7 @@ static const struct {
 #undef X
 };
 
-/* The list goes on with other enumerations, whose values repeat; errors come first. */
+/* The list goes on with other enumerations. Their values repeat; errors come first. */
 gt_cu_result cuGetErrorName(gt_cu_result error, const char **text) {
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (errors[i].code == error && strncmp(errors[i].name, "CUDA_", 5) == 0) {

@@ -163,7 +163,7 @@ gt_cu_result run_untimed(const struct launch *l) {
 
 /* The tuner looks at the outputs of a few launches of a graph: see tuner/lab/witness.h.
  * With times from the model they have not been executed yet. The first parameters of
- * gt_witness are those of GT_RING_PARAMS in tuner/lab/kernels/witness.cl. */
+ * gt_witness are GT_RING_PARAMS in tuner/lab/kernels/witness.cl. */
 static gt_cu_result make_outputs(const struct launch *l) {
     enum { C, FRONT, APART, SET, SETS = SET + 4 };
     int64_t front, apart;

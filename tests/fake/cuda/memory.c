@@ -83,7 +83,7 @@ gt_cu_result cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
     if (bytes > total - used(current()))
         return GT_CU_OUT_OF_MEMORY;
     struct memory *m = calloc(1, sizeof *m);
-    if (m) /* some room behind, so that "corrupt" may write a word to anything */
+    if (m) /* some room after it, so that "corrupt" may write a word to anything */
         m->room = cl.clSVMAlloc(cl.context, CL_MEM_READ_WRITE, bytes + 2 * ALIGNMENT, 0);
     if (!m || !m->room) {
         free(m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tensor_map.c - tensor maps, for kernels to read. The rules are those of the CUDA driver
+ * tensor_map.c - tensor maps, for kernels to read. The rules come from the CUDA driver
  * API's cuTensorMapEncodeTiled. See fake_cuda.h.
  */
 #include "tests/fake/cuda/fake_cuda.h"
