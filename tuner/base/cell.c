@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cell.c - writes the cells of a table. No locale changes how numbers are written. */
-#include "tuner/base/table_inside.h"
+#include "tuner/base/cell.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "tuner/base/table_inside.h"
 
 #include "core/json.h"
+#include "tuner/base/cell.h"
 
 #include <stdlib.h>
 #include <string.h>

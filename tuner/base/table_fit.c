@@ -2,6 +2,7 @@
 /* table_fit.c - see table_fit.h. */
 #include "tuner/base/table_fit.h"
 
+#include "tuner/base/cell.h"
 #include "tuner/base/wrap.h"
 
 #include <string.h>

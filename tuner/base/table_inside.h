@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_inside.h - shared by the files of a table: table.c keeps rows and writes them for
- * programs, table_print.c writes them for people, cell.c writes a cell.
+ * programs, table_print.c writes them for people.
  */
 #ifndef GT_TUNER_BASE_TABLE_INSIDE_H
 #define GT_TUNER_BASE_TABLE_INSIDE_H
@@ -27,12 +27,5 @@ static inline struct gt_cell gt_table_cell(const struct gt_table *t, size_t row,
     const struct gt_kept *cell = &t->cell[row * t->form->columns + column];
     return (struct gt_cell){cell->text, cell->number};
 }
-
-/* Whether a column of this kind has texts, not numbers. */
-bool gt_cell_is_text(enum gt_cell_kind kind);
-/* The text of a cell: its own, or its number written to `buf` for people or for programs.
- * NULL when the cell is empty. */
-const char *gt_cell_show(char buf[GT_CELL_MAX], enum gt_cell_kind kind, struct gt_cell cell,
-                         bool people);
 
 #endif

@@ -2,6 +2,7 @@
 /* table_print.c - prints a table for people: aligned columns under a heading. */
 #include "tuner/base/table_fit.h"
 
+#include "tuner/base/cell.h"
 #include "tuner/base/wrap.h"
 
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "core/epilogue/epilogue_op.h"
 #include "core/epilogue/epilogue_keep.h"
 #include "tuner/base/wrap.h"
-#include "tuner/cmd/predict.h"
+#include "tuner/cmd/explain_point.h"
 
 #include "tuner/cmd/which_device.h"
 #include "tuner/base/talk.h"

@@ -4,7 +4,7 @@
  * term by term.
  */
 #include "tuner/base/wrap.h"
-#include "tuner/cmd/predict.h"
+#include "tuner/cmd/explain_point.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict.h - shared by `predict` and `explain`: described devices, and the two halves of
- * `predict`.
+ * predict.h - shared by the parts of `predict`.
  */
 #ifndef GT_TUNER_CMD_PREDICT_H
 #define GT_TUNER_CMD_PREDICT_H
@@ -33,17 +32,5 @@ gt_status gt_predict_learn_more_print(const struct gt_view *view, const char *ke
                                       const struct gt_format *format, struct gt_err *err);
 
 extern const struct gt_form gt_predict_check_form; /* the table of --check */
-
-/* Reads "FAMILY NAME=VALUE ...": the family and its point. Missing parameters get defaults.
- * Exit 2 when there is no such family or point. */
-int gt_explain_read_point(const struct gt_family **family, struct gt_point *out,
-                          const struct gt_families *families, const char *text);
-/* Predicts `text`, "FAMILY NAME=VALUE ...". Exit 2 when it is not a point or must not run,
- * 1 when there is no prediction. */
-int gt_explain_point(struct gt_predicted *out, const struct gt_families *families,
-                     const char *text, const struct gt_device *d,
-                     const gemmtune_problem *p);
-void gt_explain_point_json(const struct gt_predicted *f);
-void gt_explain_point_print(const struct gt_predicted *f, double flops);
 
 #endif

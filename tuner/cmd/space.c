@@ -3,7 +3,7 @@
  * space.c - `gemmtune space`: lists the families. `gemmtune space FAMILY` shows a family's
  * parameters, how many points a device allows, and which rule refuses a point.
  */
-#include "tuner/cmd/space.h"
+#include "tuner/cmd/space_why.h"
 
 #include "tuner/rig/probe.h"
 #include "tuner/search/space.h"

@@ -3,7 +3,7 @@
  * space_why.c - `gemmtune space FAMILY --why POINT`: evaluates each rule of the family for
  * one point, legal or not, and prints the numbers that decide it.
  */
-#include "tuner/cmd/space.h"
+#include "tuner/cmd/space_why.h"
 
 #include "tuner/base/wrap.h"
 

@@ -6,7 +6,7 @@
  */
 #include "tuner/base/talk.h"
 #include "tuner/base/wrap.h"
-#include "tuner/cmd/predict.h"
+#include "tuner/cmd/explain_point.h"
 #include "tuner/cmd/session.h"
 
 #include <math.h>

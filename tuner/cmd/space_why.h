@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space.h - shared by the two halves of `gemmtune space`: space.c reads the question and
- * counts, space_why.c explains.
+ * space_why.h - the half of `gemmtune space` that explains: which rules a point keeps.
  */
-#ifndef GT_TUNER_CMD_SPACE_H
-#define GT_TUNER_CMD_SPACE_H
+#ifndef GT_TUNER_CMD_SPACE_WHY_H
+#define GT_TUNER_CMD_SPACE_WHY_H
 
 #include "tuner/cmd/common.h"
 
