@@ -515,7 +515,7 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
  * it. Make it anew with each release of gemmtune; it is no file format.
  */
 
-/* Bytes of the packed B of `p`, whose packed_b must be 0: 0 when n, k or batch is 0. All
+/* Bytes of the packed B of `p`: 0 when n, k or batch is 0. packed_b of `p` must be 0. All
  * matrices of a batch are packed together, one after another. EINVAL: the layout is
  * column-major, or packed_b is 1; EUNSUPPORTED: the batch has pointers (pack its matrices
  * one by one). */

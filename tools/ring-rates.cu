@@ -4,7 +4,7 @@
  * one: a thread has boxes of bf16 copied to the stages in shared memory, and warpgroups
  * multiply them. The same loop runs with both sides, with copies alone and with products
  * alone, and with one or two teams that take slabs in turns. The time of a slab is a slope:
- * that of 1024 slabs more. The rows lie in the L2 cache, or with "far" each slab of X is
+ * the time of 1024 slabs more. The rows lie in the L2 cache, or with "far" each slab of X is
  * new and comes from device memory. docs/notes/kernels-tried.md draws on it.
  *
  *     nvcc -O3 -gencode arch=compute_90a,code=sm_90a -I templates/common -o ring-rates \

@@ -81,6 +81,24 @@ finds "words that stand in for nouns" check-text '"whose": 1000 times, at most .
 finds "sentences that begin without a noun" check-text '"what": 1000 times' core/read.c \
     "$(yes '/* It ends. What begins it is a
  * pronoun. A question counts not: What is it? */' | head -n 2000)"
+# A limit that rises needs a reason, in the tree and when it is committed.
+limit() {
+    sed -i "s/,whose:[0-9]*,/,whose:$1,/; s/^most=/$2&/" "$house/tools/check-text"
+    [ -z "$3" ] || git -C "$house" -c user.name=a -c user.email=a@b commit -qam "$3"
+    check check-text
+}
+build
+check check-text
+git -C "$house" -c user.name=a -c user.email=a@b commit -qm first
+limit 5000 "" ""
+[ "$code" -eq 1 ] && grep -q '"whose": the limit rose from [0-9]* to 5000' "$work/out"
+verdict "check-text finds a limit that rose" $?
+limit 5000 "" second
+[ "$code" -eq 1 ] && grep -q '"whose": the limit rose' "$work/out"
+verdict "check-text finds it when it is committed" $?
+limit 5000 "# raised whose: a test\n" third
+[ "$code" -eq 0 ]
+verdict "check-text takes a reason" $?
 finds "!status" check-text "$status" core/read.c 'int f(int status) { return !status; }'
 finds "if (a->status)" check-text "$status" core/read.c 'int f(struct a *a) { if (a->status) return 1; }'
 finds "a variable before ?" check-text "use.c:5: ended .*$status" tuner/base/use.c \
