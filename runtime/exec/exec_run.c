@@ -215,20 +215,34 @@ static gt_status mark(const struct gt_exec *e, const struct gt_call *call,
                            : GEMMTUNE_OK;
 }
 
+static bool reads_a_and_b(const struct gt_exec *e, const struct gt_call *call) {
+    return e->fit.problem.k > 0 &&
+           gt_element_get(call->alpha, e->fit.problem.type_acc) != 0;
+}
+
+static bool leaves_c(const struct gt_exec *e, const struct gt_call *call) {
+    return !reads_a_and_b(e, call) && e->epilogue == NULL &&
+           gt_element_get(call->beta, e->fit.problem.type_acc) == 1;
+}
+
+bool gt_exec_launches(const struct gt_exec *e, const struct gt_call *call) {
+    return !gt_exec_is_empty(&e->fit.problem) && call->alpha != NULL &&
+           call->beta != NULL && !leaves_c(e, call);
+}
+
 /* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
  * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
  * since the pass that adds partial sums is the one that writes C. */
 static gt_status run(const struct gt_exec *e, const struct gt_call *call,
                      struct gt_err *err) {
-    const gemmtune_dtype acc = e->fit.problem.type_acc;
     if (gt_exec_is_empty(&e->fit.problem))
         return mark(e, call, err);
     if (call->alpha == NULL || call->beta == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
                        call->alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
-    if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
+    if (leaves_c(e, call))
         return mark(e, call, err);
+    const bool reads_ab = reads_a_and_b(e, call);
     struct gt_memory memory[GT_ARG_KINDS];
     struct gt_epilogue_args epilogue;
     find_memory(memory, e, call);
