@@ -223,8 +223,12 @@ FORCE:
 # ---- tests ----------------------------------------------------------------------------------
 
 # These walk through every point at which memory may run out.
-$(addprefix $(B)/tests/unit/test_,expr json family sweep): private override LDFLAGS += \
+$(addprefix $(B)/tests/unit/test_,expr json_read family sweep): private override LDFLAGS += \
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
+# This one has what the device would find in memory.
+$(B)/tests/unit/test_witness: private override LDFLAGS += \
+    $(patsubst %,-Wl$(comma)--wrap=gt_%,checker_spoil checker_witness checker_stain fused_spoil fused_allows fused_second)
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))
