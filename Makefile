@@ -230,6 +230,9 @@ $(addprefix $(B)/tests/unit/test_,expr json_read family sweep): private override
 $(B)/tests/unit/test_witness: private override LDFLAGS += \
     $(patsubst %,-Wl$(comma)--wrap=gt_%,checker_spoil checker_witness checker_stain fused_spoil fused_allows fused_second)
 
+# It counts how often the source of a kernel is made.
+$(B)/tests/unit/test_plan_prepare: private override LDFLAGS += -Wl,--wrap=gt_source_of
+
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))
 
