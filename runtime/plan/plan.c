@@ -239,14 +239,13 @@ static gt_status find_kernel(const struct gt_exec **out, const gemmtune_plan *pl
     if (plan->late == NULL)
         return GEMMTUNE_OK;
     late = atomic_load(&plan->late->narrow);
-    if (late == NULL && !gt_exec_launches(plan->wide, call)) {
-        *out = plan->wide;
-        return GEMMTUNE_OK;
-    }
-    const gt_status status =
-        late != NULL ? GEMMTUNE_OK
-                     : build_late(&late, plan->late, plan->workspace_bytes, err);
-    *out = late;
+    bool launches = true;
+    gt_status status = GEMMTUNE_OK;
+    if (late == NULL)
+        status = gt_call_launches(&launches, &plan->late->problem, call, err);
+    if (status == GEMMTUNE_OK && late == NULL && launches)
+        status = build_late(&late, plan->late, plan->workspace_bytes, err);
+    *out = launches ? late : plan->wide;
     return status;
 }
 
