@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which samples of two racers are compared: those of one round, also when a racer rests
- * while the other one goes on. */
+/* Which samples of two racers are compared: the samples of one round, also when a racer
+ * rests while the other one goes on. */
 #include "tuner/lab/race.h"
 #include "tuner/lab/ratio.h"
 
