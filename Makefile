@@ -233,6 +233,13 @@ $(patsubst %.c,$(B)/%,$(shell grep -l '^#include "tests/unit/short_of_memory.h"'
     private override LDFLAGS += \
     -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+# This one has what the device would find in memory.
+$(B)/tests/unit/test_witness: private override LDFLAGS += \
+    $(patsubst %,-Wl$(comma)--wrap=gt_%,checker_spoil checker_witness checker_stain fused_spoil fused_allows fused_second)
+
+# It counts how often the source of a kernel is made.
+$(B)/tests/unit/test_plan_prepare: private override LDFLAGS += -Wl,--wrap=gt_source_of
+
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))
 

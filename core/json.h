@@ -76,6 +76,16 @@ gt_status gt_json_string(const char **out, struct gt_node n,
 /* A member that must be there. */
 gt_status gt_json_need(struct gt_node *out, struct gt_node object, const char *key,
                        struct gt_err *err);
+/* The same with the typed read of its value. A text is copied, and must have 1 to size - 1
+ * bytes. *out is untouched when the member is refused. */
+gt_status gt_json_need_int(int64_t *out, struct gt_node object, const char *key,
+                           int64_t low, int64_t high, struct gt_err *err);
+gt_status gt_json_need_double(double *out, struct gt_node object, const char *key,
+                              double low, double high, struct gt_err *err);
+gt_status gt_json_need_string(const char **out, struct gt_node object, const char *key,
+                              struct gt_err *err);
+gt_status gt_json_need_text(char *out, size_t size, struct gt_node object, const char *key,
+                            struct gt_err *err);
 /* Refuses an object with a key that is not in the NULL-ended list; the message suggests the
  * nearest. */
 gt_status gt_json_only(struct gt_node object, const char *const *keys, struct gt_err *err);

@@ -51,8 +51,10 @@ struct gt_measurement {
     double median_ns, low_ns, high_ns; /* median and a 95 % interval for it */
     int samples;                       /* entries of sample_ns */
     int launches;                      /* launches averaged in one sample */
-    int dropped;   /* samples left out because the clock was throttled */
-    int unsettled; /* samples left out before the device settled; not stored */
+    int dropped; /* samples left out because the clock was throttled */
+    /* rounds of its race before its first sample: left out before the device settled, or
+     * missed; not stored. Samples of two racers are paired by it */
+    int unsettled;
     int clock_mhz; /* mean clock during the samples; 0 unknown */
     bool beaten;   /* left its race because it was proven slower; not stored */
     float sample_ns[GT_SAMPLES_MAX];

@@ -200,13 +200,6 @@ static gt_status check_order(const struct gt_stored_record *before,
     return GEMMTUNE_OK;
 }
 
-static gt_status member_text(const char **out, struct gt_node object, const char *key,
-                             struct gt_err *err) {
-    struct gt_node n;
-    const gt_status status = gt_json_need(&n, object, key, err);
-    return status == GEMMTUNE_OK ? gt_json_string(out, n, err) : status;
-}
-
 /* A list of records: all records of the file, or one device's. */
 struct record_list {
     struct gt_node devices, families, records;
@@ -218,7 +211,7 @@ static gt_status find_family(struct shared *out, const struct record_list *list,
                              struct gt_node record, struct gt_err *err) {
     static const char *const keys[] = {"family", "hash", NULL};
     const char *word = NULL;
-    gt_status status = member_text(&word, record, "family", err);
+    gt_status status = gt_json_need_string(&word, record, "family", err);
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_node family = gt_json_member(list->families, word);
@@ -228,9 +221,9 @@ static gt_status find_family(struct shared *out, const struct record_list *list,
     out->device = list->device;
     status = gt_json_only(family, keys, err);
     if (status == GEMMTUNE_OK)
-        status = member_text(&out->family, family, "family", err);
+        status = gt_json_need_string(&out->family, family, "family", err);
     if (status == GEMMTUNE_OK)
-        status = member_text(&out->hash, family, "hash", err);
+        status = gt_json_need_string(&out->hash, family, "hash", err);
     return status;
 }
 
@@ -306,12 +299,9 @@ static gt_status take_shared_records(struct gt_intake *in, struct gt_node root,
 static gt_status check_members(int64_t *version, struct gt_node root, struct gt_err *err) {
     static const char *const all[] = {"format", "devices", "records", "families", NULL};
     static const char *const old[] = {"format", "devices", "records", NULL};
-    struct gt_node format;
     gt_status status = gt_json_only(root, all, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&format, root, "format", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(version, format, 1, FORMAT, err);
+        status = gt_json_need_int(version, root, "format", 1, FORMAT, err);
     if (status == GEMMTUNE_OK && *version < FORMAT_SHARED)
         status = gt_json_only(root, old, err);
     return status;

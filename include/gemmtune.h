@@ -471,7 +471,7 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
 /* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, no workspace), keeps it in ctx, and
- * executes it. */
+ * executes it. A call that leaves C as it is makes none. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);

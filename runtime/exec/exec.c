@@ -199,15 +199,19 @@ gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct g
     return gt_fail_within(err, status, "family %s", fit->binding.family->name);
 }
 
-bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
+static bool has_image(const struct gt_gpu *gpu, const char *source) {
     struct gt_image image = {0};
+    const bool found = gt_build_find(&image, gpu->driver, device_of(gpu), source);
+    gt_image_clear(&image);
+    return found;
+}
+
+bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
     char *source = NULL;
     bool cached = gt_exec_is_empty(&fit->problem);
     if (!cached &&
-        gt_source_of(&source, &fit->binding, device_of(gpu), NULL) == GEMMTUNE_OK) {
-        cached = gt_build_find(&image, gpu->driver, device_of(gpu), source);
-        gt_image_clear(&image);
-    }
+        gt_source_of(&source, &fit->binding, device_of(gpu), NULL) == GEMMTUNE_OK)
+        cached = has_image(gpu, source);
     free(source);
     return cached;
 }
@@ -226,7 +230,7 @@ gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
         status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
         gt_image_clear(&image);
     }
-    if (status == GEMMTUNE_OK && !gt_exec_is_cached(gpu, fit))
+    if (status == GEMMTUNE_OK && !has_image(gpu, source))
         status = gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
     free(source);
     return status;

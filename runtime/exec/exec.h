@@ -84,6 +84,10 @@ static inline void *gt_device_pointer(const void *p) {
     return (void *)(uintptr_t)p;
 }
 
+/* Whether the call needs a kernel. It needs none when C has no element, and when C stays as
+ * it is. EINVAL: alpha or beta is NULL, and C has elements. */
+gt_status gt_call_launches(bool *out, const gemmtune_problem *canonical,
+                           const struct gt_call *call, struct gt_err *err);
 /* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
  * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
  * the operands differ from the epilogue's, the driver takes no order, or the device

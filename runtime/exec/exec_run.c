@@ -215,26 +215,42 @@ static gt_status mark(const struct gt_exec *e, const struct gt_call *call,
                            : GEMMTUNE_OK;
 }
 
+static bool reads_a_and_b(const gemmtune_problem *p, const struct gt_call *call) {
+    return p->k > 0 && gt_element_get(call->alpha, p->type_acc) != 0;
+}
+
+gt_status gt_call_launches(bool *out, const gemmtune_problem *canonical,
+                           const struct gt_call *call, struct gt_err *err) {
+    const gemmtune_problem *const p = canonical;
+    *out = false;
+    if (gt_exec_is_empty(p))
+        return GEMMTUNE_OK;
+    if (call->alpha == NULL || call->beta == NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
+                       call->alpha == NULL ? "alpha" : "beta");
+    *out = reads_a_and_b(p, call) || p->epilogue != NULL ||
+           gt_element_get(call->beta, p->type_acc) != 1;
+    return GEMMTUNE_OK;
+}
+
 /* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
  * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
  * since the pass that adds partial sums is the one that writes C. */
 static gt_status run(const struct gt_exec *e, const struct gt_call *call,
                      struct gt_err *err) {
-    const gemmtune_dtype acc = e->fit.problem.type_acc;
-    if (gt_exec_is_empty(&e->fit.problem))
+    bool launches;
+    gt_status status = gt_call_launches(&launches, &e->fit.problem, call, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (!launches)
         return mark(e, call, err);
-    if (call->alpha == NULL || call->beta == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                       call->alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
-    if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
-        return mark(e, call, err);
+    const bool reads_ab = reads_a_and_b(&e->fit.problem, call);
     struct gt_memory memory[GT_ARG_KINDS];
     struct gt_epilogue_args epilogue;
     find_memory(memory, e, call);
     const struct gt_call_matrices matrices = {memory[GT_ARG_A], memory[GT_ARG_B],
                                               memory[GT_ARG_C]};
-    gt_status status = check_pointers(e, reads_ab, memory, call->swapped, err);
+    status = check_pointers(e, reads_ab, memory, call->swapped, err);
     if (status == GEMMTUNE_OK)
         status = gt_epilogue_args_of(&epilogue, e->epilogue, &e->fit.problem, call,
                                      &matrices, e->loaded->driver, err);

@@ -21,10 +21,9 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
 
 /* The model that a query asks. Where the device's peaks are not known, it computes with a
  * usual device. */
-static void begin_model(struct gt_model *m, const struct gt_lookup *l,
+static void begin_model(struct gt_model *m, const struct gt_forecasts *all,
                         const struct gt_binding *b) {
-    gt_model_begin(m, b, l->query.device);
-    m->device = &l->model_device;
+    gt_model_with(m, all->shelf, b, &all->lookup->model_device);
 }
 
 /* Index of the family bound to the query's problem, which takes as long as a point. -1: the
@@ -39,7 +38,7 @@ static int base_of(struct gt_forecasts *all, const struct gt_family *f) {
     if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
                                           q->pointer_align, NULL) != GEMMTUNE_OK)
         return -1;
-    begin_model(&all->base_model[i], all->lookup, &all->base[i].binding);
+    begin_model(&all->base_model[i], all, &all->base[i].binding);
     return all->bases++;
 }
 
@@ -56,7 +55,7 @@ bool gt_forecasts_fit(struct gt_forecasts *all, const struct gt_forecast *o,
     if (base < 0) {
         if (!gt_lookup_fits(&all->fit, all->lookup, o->family, o->values, why))
             return false;
-        begin_model(&all->model, all->lookup, &all->fit.binding);
+        begin_model(&all->model, all, &all->fit.binding);
         return true;
     }
     all->model = all->base_model[base];

@@ -46,6 +46,7 @@ static void sort(struct gt_forecasts *all) {
 
 void gt_forecasts_make(struct gt_forecasts *all, const struct gt_near *near, size_t count,
                        bool starts) {
+    all->shelf = gt_shelf_of(all->lookup->query.device);
     all->count = 0;
     all->bases = 0;
     all->is_rough = true;

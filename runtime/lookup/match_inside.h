@@ -8,6 +8,7 @@
 
 #include "runtime/lookup/match.h"
 #include "runtime/lookup/model.h"
+#include "runtime/lookup/shelf.h"
 
 /* A query, and values that are computed once for it. */
 struct gt_lookup {
@@ -151,6 +152,7 @@ struct gt_lesson {
 
 struct gt_forecasts {
     const struct gt_lookup *lookup;
+    const struct gt_shelf *shelf; /* what is known of the query's device */
     int count, lessons;
     bool is_rough;   /* few trees correct new forecasts; else all do */
     double least_ns; /* the least forecast of that kind with trees; 0: there is none yet */

@@ -40,18 +40,17 @@ static void bind_own(struct own *own, const struct gt_lookup *l,
     own->known = known;
 }
 
-/* Compares the record's kernel on its own problem with its prediction. False when there is
- * none. */
-static bool learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l) {
+/* Compares the record's kernel on its own problem with its prediction by `model`, which has
+ * no trees: a lesson serves where no tree corrects the forecast. False when there is none.
+ */
+static bool learn(struct gt_lesson *out, struct own *own, const struct gt_lookup *l,
+                  const struct gt_model *model) {
     const struct gt_known *known = out->near->known;
     struct gt_prediction p;
-    struct gt_model model;
     bind_own(own, l, known);
     struct gt_binding b = own->binding;
-    gt_model_begin(&model, &b, &l->model_device);
-    model.trees = NULL; /* a lesson serves where no tree corrects the forecast */
     if (gt_bind_checked(&b, out->values, NULL) != GEMMTUNE_OK ||
-        !gt_model_predict(&p, &model, &b, NULL) || p.ns <= 0)
+        !gt_model_predict(&p, model, &b, NULL) || p.ns <= 0)
         return false;
     out->log_error = log(known->median_ns / p.ns);
     fill_parts(out->part, &p);
@@ -69,6 +68,8 @@ static int kind_of(const struct gt_forecasts *all, const struct gt_lesson *l) {
 
 void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
                         size_t count) {
+    const struct gt_model model = {.device = &all->lookup->model_device,
+                                   .costs = &all->shelf->costs};
     struct own own = {0};
     all->lessons = 0;
     for (size_t i = 0; i < count; i++) {
@@ -78,7 +79,7 @@ void gt_forecasts_learn(struct gt_forecasts *all, const struct gt_near *near,
         l->kind = kind_of(all, l);
         const struct gt_family *const family = near[i].known->family;
         const bool has_trees = gt_forecasts_have_trees(all, family);
-        const bool teaches = !has_trees && learn(l, &own, all->lookup);
+        const bool teaches = !has_trees && learn(l, &own, all->lookup, &model);
         l->by_model = has_trees || teaches;
         all->taught[all->lessons++] = teaches ? family : NULL;
     }

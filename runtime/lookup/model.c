@@ -400,7 +400,11 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
 
 void gt_model_begin(struct gt_model *m, const struct gt_binding *b,
                     const struct gt_device *d) {
-    const struct gt_shelf *const shelf = gt_shelf_of(d);
+    gt_model_with(m, gt_shelf_of(d), b, d);
+}
+
+void gt_model_with(struct gt_model *m, const struct gt_shelf *shelf,
+                   const struct gt_binding *b, const struct gt_device *d) {
     *m = (struct gt_model){
         .device = d, .costs = &shelf->costs, .trees = gt_learned_of(&shelf->trees, b)};
 }

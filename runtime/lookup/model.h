@@ -77,9 +77,13 @@ struct gt_model {
     double too_long_ns;
 };
 
-/* The model of the family and the problem that are bound in `b`. It lends `d`. */
+/* The model of the family and the problem that are bound in `b`. It lends `d`. Asking for
+ * what is known of the device takes a lock; who needs many models asks once (shelf.h). */
 void gt_model_begin(struct gt_model *m, const struct gt_binding *b,
                     const struct gt_device *d);
+struct gt_shelf;
+void gt_model_with(struct gt_model *m, const struct gt_shelf *shelf,
+                   const struct gt_binding *b, const struct gt_device *d);
 
 /* `b` has the point bound as well. `compiled` may be NULL. One to two microseconds. False
  * when there is no prediction. */

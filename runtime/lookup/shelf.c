@@ -15,11 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct gt_costs gt_costs_usual = {
-#define X(name, value, fitted, what) .name = value,
-    GT_COST_LIST(X)
+const struct gt_shelf gt_shelf_usual = {.costs = {
+#define X(name, value, low, high, fitted, what) .name = value,
+                                            GT_COST_LIST(X)
 #undef X
-};
+                                        }};
 
 /* ---- one folder ---------------------------------------------------------------------- */
 
@@ -30,64 +30,40 @@ struct served {
     int64_t units_min;
 };
 
-static gt_status take_text(char *out, size_t size, struct gt_node object, const char *key,
-                           struct gt_err *err) {
-    struct gt_node n;
-    const char *text;
-    gt_status status = gt_json_need(&n, object, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_string(&text, n, err);
-    if (status == GEMMTUNE_OK && strlen(text) >= size)
-        status = gt_json_fail(n, err, "must have at most %zu bytes", size - 1);
-    if (status == GEMMTUNE_OK)
-        memcpy(out, text, strlen(text) + 1);
-    return status;
-}
-
-static gt_status need_int(int64_t *out, struct gt_node object, const char *key, int64_t low,
-                          int64_t high, struct gt_err *err) {
-    struct gt_node n;
-    gt_status status = gt_json_need(&n, object, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(out, n, low, high, err);
-    return status;
-}
-
-static gt_status read_served(void *to, struct gt_node root, struct gt_err *err) {
-    static const char *const keys[] = {"format", "name", "arch", "units_min", NULL};
+/* Reads shelf.json. */
+static gt_status read_units(void *to, struct gt_node root, struct gt_err *err) {
+    static const char *const keys[] = {"format", "units_min", NULL};
     struct served *const out = to;
     int64_t format;
     gt_status status = gt_json_only(root, keys, err);
     if (status == GEMMTUNE_OK)
-        status = need_int(&format, root, "format", 1, 1, err);
+        status = gt_json_need_int(&format, root, "format", 1, 1, err);
     if (status == GEMMTUNE_OK)
-        status = take_text(out->name, sizeof out->name, root, "name", err);
+        status = gt_json_need_int(&out->units_min, root, "units_min", 1, INT_MAX, err);
+    return status;
+}
+
+/* Reads device.json, which has more members. */
+static gt_status read_names(void *to, struct gt_node root, struct gt_err *err) {
+    struct served *const out = to;
+    gt_status status = gt_json_need_text(out->name, sizeof out->name, root, "name", err);
     if (status == GEMMTUNE_OK)
-        status = take_text(out->arch, sizeof out->arch, root, "arch", err);
-    if (status == GEMMTUNE_OK)
-        status = need_int(&out->units_min, root, "units_min", 1, INT_MAX, err);
+        status = gt_json_need_text(out->arch, sizeof out->arch, root, "arch", err);
     return status;
 }
 
 /* All costs of the list, each once. */
 static gt_status read_costs(void *to, struct gt_node root, struct gt_err *err) {
-    static const char *const keys[] = {"format",
-#define X(name, value, fitted, what) #name,
-                                       GT_COST_LIST(X)
-#undef X
-                                           NULL};
-    struct gt_costs *const out = to;
-    struct gt_node n;
+    const char *keys[GT_COSTS + 2] = {"format"};
     int64_t format;
+    for (int i = 0; i < GT_COSTS; i++)
+        keys[i + 1] = gt_cost_list[i].name;
     gt_status status = gt_json_only(root, keys, err);
     if (status == GEMMTUNE_OK)
-        status = need_int(&format, root, "format", 1, 1, err);
-#define X(name, value, fitted, what)                                                       \
-    if (status == GEMMTUNE_OK &&                                                           \
-        (status = gt_json_need(&n, root, #name, err)) == GEMMTUNE_OK)                      \
-        status = gt_json_double(&out->name, n, err);
-    GT_COST_LIST(X)
-#undef X
+        status = gt_json_need_int(&format, root, "format", 1, 1, err);
+    for (int i = 0; i < GT_COSTS && status == GEMMTUNE_OK; i++)
+        status = gt_json_need_double(gt_cost_at(to, i), root, gt_cost_list[i].name,
+                                     gt_cost_list[i].low, gt_cost_list[i].high, err);
     return status;
 }
 
@@ -120,14 +96,14 @@ static bool has_file(const char *folder, const char *file) {
 gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *err) {
     char trees[PATH_MAX];
     gt_status status = GEMMTUNE_OK;
-    *out = (struct gt_shelf){.costs = gt_costs_usual};
+    *out = gt_shelf_usual;
     join(trees, path, "trees.bin");
     if (has_file(path, "costs.json"))
         status = read_json(&out->costs, path, "costs.json", read_costs, err);
     if (status == GEMMTUNE_OK && has_file(path, "trees.bin"))
         status = gt_trees_read(&out->trees, trees, err);
     if (status != GEMMTUNE_OK)
-        *out = (struct gt_shelf){.costs = gt_costs_usual};
+        *out = gt_shelf_usual;
     return status;
 }
 
@@ -139,7 +115,10 @@ static bool serves(bool *named, const char *path, const struct gt_device *d) {
     *named = false;
     if (!has_file(path, "shelf.json"))
         return false;
-    if (read_json(&s, path, "shelf.json", read_served, &err) != GEMMTUNE_OK) {
+    gt_status status = read_json(&s, path, "shelf.json", read_units, &err);
+    if (status == GEMMTUNE_OK)
+        status = read_json(&s, path, "device.json", read_names, &err);
+    if (status != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_WARN, "this folder of a device is left out: %s", err.line);
         return false;
     }
@@ -154,7 +133,7 @@ static bool serves(bool *named, const char *path, const struct gt_device *d) {
 static void own_folder(char out[PATH_MAX]) {
     Dl_info info;
     char path[PATH_MAX];
-    const bool known = dladdr(&gt_costs_usual, &info) != 0 && info.dli_fname != NULL &&
+    const bool known = dladdr(&gt_shelf_usual, &info) != 0 && info.dli_fname != NULL &&
                        strchr(info.dli_fname, '/') != NULL;
     out[0] = '\0';
     if (realpath(known ? info.dli_fname : "/proc/self/exe", path) == NULL)
@@ -229,8 +208,7 @@ struct known {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct known *first;   /* guarded by `lock` */
-static struct gt_shelf usual; /* for want of memory; guarded by `lock` */
+static struct known *first; /* guarded by `lock` */
 
 static bool is_of(const struct known *k, const struct gt_device *d) {
     return k->units == d->units && strcmp(k->arch, d->arch) == 0 &&
@@ -243,7 +221,7 @@ static void read_known(struct known *k, const struct gt_device *d) {
     find_folders(folders);
     find_folder(folder, folders, d);
     if (folder[0] == '\0')
-        k->shelf.costs = gt_costs_usual;
+        k->shelf = gt_shelf_usual;
     else if (gt_shelf_read(&k->shelf, folder, &err) != GEMMTUNE_OK)
         gt_log(GEMMTUNE_LOG_WARN, "what is known of %s is left out: %s", d->name, err.line);
 }
@@ -268,7 +246,6 @@ const struct gt_shelf *gt_shelf_of(const struct gt_device *d) {
         k = k->next;
     if (k == NULL)
         k = add_known(d);
-    usual.costs = gt_costs_usual;
     (void)pthread_mutex_unlock(&lock);
-    return k != NULL ? &k->shelf : &usual;
+    return k != NULL ? &k->shelf : &gt_shelf_usual;
 }

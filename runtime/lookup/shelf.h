@@ -3,14 +3,15 @@
  * shelf.h - what is known of devices before anything is measured on them: a folder for each
  * device, with
  *
- *     shelf.json   which devices the folder serves
+ *     device.json  a description of the device (tuner/study/predict_device.c)
+ *     shelf.json   which devices the folder serves: devices of the architecture in
+ *                  device.json with so many units or more, first of all of its name
  *     costs.json   costs of the performance model (costs.h)
  *     trees.bin    what trials have taught about the model's errors (learned.h)
- *     device.json  a description of the device (tuner/study/predict_device.c)
  *     tuned.json   winners, for `gemmtune import`
  *
- * The library reads the first three. Only shelf.json must be there. A device that no folder
- * serves gets the costs of costs.h and no trees: that costs time, never a right result.
+ * The library reads all but the last one. A folder without shelf.json serves no device. A
+ * device that no folder serves gets the usual shelf: that costs time, never a right result.
  *
  * The folders stand in $GEMMTUNE_DEVICES. Without that variable they stand in
  * share/gemmtune/devices beside the folder of the library (or of the program that it is
@@ -26,6 +27,9 @@ struct gt_shelf {
     struct gt_costs costs;
     struct gt_trees trees; /* empty: nothing was learned */
 };
+
+/* The shelf of a device that no folder serves: the costs of costs.h and no trees. */
+extern const struct gt_shelf gt_shelf_usual;
 
 /* The knowledge about the device, never NULL. The first call for a device reads files, and
  * keeps what it read until the process ends. A folder that cannot be read counts as

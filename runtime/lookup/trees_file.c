@@ -19,7 +19,6 @@
 #include "core/json.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,51 +112,36 @@ static gt_status read_trees(struct gt_learned *l, struct bytes *b, const char *p
 
 static gt_status copy_text(char **out, struct gt_node object, const char *key,
                            struct gt_err *err) {
-    struct gt_node n;
     const char *text;
-    gt_status status = gt_json_need(&n, object, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_string(&text, n, err);
+    gt_status status = gt_json_need_string(&text, object, key, err);
     if (status == GEMMTUNE_OK && (*out = strdup(text)) == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     return status;
 }
 
-static gt_status read_count(int *out, struct gt_node object, const char *key, int least,
-                            int most, struct gt_err *err) {
-    struct gt_node n;
-    int64_t value;
-    gt_status status = gt_json_need(&n, object, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&value, n, least, most, err);
-    if (status == GEMMTUNE_OK)
-        *out = (int)value;
-    return status;
-}
-
 static gt_status read_family(struct gt_learned *l, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"family", "names", "trees", "later", NULL};
+    int64_t trees = 0, later = 0;
     gt_status status = gt_json_only(n, keys, err);
     if (status == GEMMTUNE_OK)
         status = copy_text(&l->family, n, "family", err);
     if (status == GEMMTUNE_OK)
         status = copy_text(&l->names, n, "names", err);
     if (status == GEMMTUNE_OK)
-        status = read_count(&l->trees, n, "trees", 1, TREES_MAX, err);
+        status = gt_json_need_int(&trees, n, "trees", 1, TREES_MAX, err);
     if (status == GEMMTUNE_OK)
-        status = read_count(&l->later, n, "later", 0, l->trees, err);
+        status = gt_json_need_int(&later, n, "later", 0, trees, err);
+    l->trees = (int)trees;
+    l->later = (int)later;
     return status;
 }
 
 static gt_status expect_text(struct gt_node root, const char *key, const char *expected,
                              const char *trouble, struct gt_err *err) {
-    struct gt_node n;
     const char *text;
-    gt_status status = gt_json_need(&n, root, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_string(&text, n, err);
+    gt_status status = gt_json_need_string(&text, root, key, err);
     if (status == GEMMTUNE_OK && strcmp(text, expected) != 0)
-        status = gt_json_fail(n, err, "%s", trouble);
+        status = gt_json_fail(gt_json_member(root, key), err, "%s", trouble);
     return status;
 }
 
@@ -194,18 +178,19 @@ static gt_status read_line(struct gt_trees *out, struct gt_node root,
 static gt_status read_bytes(unsigned char **out, size_t *size, const char *path,
                             struct gt_err *err) {
     struct stat s;
-    gt_status status = GEMMTUNE_OK;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &s) != 0)
+    int fd;
+    gt_status status = gt_open_input(&fd, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (fstat(fd, &s) != 0)
         status = gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(s.st_mode) || s.st_size > FILE_MAX)
+    else if (s.st_size > FILE_MAX)
         status = gt_fail(err, GEMMTUNE_EPARSE, "%s: no file of trees", path);
     else if ((*out = malloc((size_t)s.st_size + 1)) == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     else if (*size = (size_t)s.st_size, !gt_read_all(fd, *out, *size))
         status = gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", path);
-    if (fd >= 0)
-        (void)close(fd);
+    (void)close(fd);
     return status;
 }
 

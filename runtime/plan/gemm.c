@@ -152,15 +152,16 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
                      const struct gt_call *call, struct gt_err *err) {
     gemmtune_problem canonical;
     const gemmtune_plan *plan;
-    bool swapped;
+    bool swapped, launches = false;
     if (ctx == NULL || p == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
     gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
     if (status == GEMMTUNE_OK)
-        status = gt_plan_cached(&plan, ctx, &canonical, 0, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_plan_run(plan, swapped, call, err);
-    return status;
+        status = gt_call_launches(&launches, &canonical, call, err);
+    if (status != GEMMTUNE_OK || !launches)
+        return status;
+    status = gt_plan_cached(&plan, ctx, &canonical, 0, err);
+    return status == GEMMTUNE_OK ? gt_plan_run(plan, swapped, call, err) : status;
 }
 
 /* ---- public ---------------------------------------------------------------------- */

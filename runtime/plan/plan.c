@@ -22,6 +22,9 @@
 struct late {
     pthread_mutex_t lock; /* held by the thread that builds it */
     _Atomic(struct gt_exec *) narrow;
+    gt_status
+        failed; /* how the build ended that found no kernel, and why; under the lock */
+    struct gt_err why;
     gemmtune_ctx *ctx;
     gemmtune_problem problem;
     gemmtune_match worst;
@@ -121,24 +124,34 @@ static gt_status add_late(gemmtune_plan *plan, gemmtune_ctx *ctx,
     return GEMMTUNE_OK;
 }
 
-/* Builds the narrow kernel, unless another thread has. It gets no more workspace than the
- * plan has said. */
-static gt_status build_late(struct gt_exec **out, struct late *late, size_t workspace_max,
-                            struct gt_err *err) {
+/* Builds the narrow kernel. It gets no more workspace than the plan has said. */
+static gt_status try_late(struct late *late, size_t workspace_max) {
     const struct gt_query query =
         gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
     struct gt_choice choice;
-    gt_status status = GEMMTUNE_OK;
-    (void)pthread_mutex_lock(&late->lock);
-    *out = atomic_load(&late->narrow);
-    if (*out == NULL)
-        status = gt_plan_choose_narrow(&choice, late->ctx->gpu, query, &late->wide, false,
-                                       build, out, err);
+    struct gt_exec *narrow = NULL;
+    const gt_status status = gt_plan_choose_narrow(
+        &choice, late->ctx->gpu, query, &late->wide, false, build, &narrow, &late->why);
     if (status == GEMMTUNE_OK)
-        atomic_store(&late->narrow, *out);
+        atomic_store(&late->narrow, narrow);
+    if (gt_is_about_kernel(status))
+        late->failed = status;
+    return status;
+}
+
+/* The narrow kernel, built unless another thread has. A compiler that has refused it is not
+ * asked again by later calls. */
+static gt_status build_late(struct gt_exec **out, struct late *late, size_t workspace_max,
+                            struct gt_err *err) {
+    (void)pthread_mutex_lock(&late->lock);
+    gt_status status = late->failed;
+    if (status == GEMMTUNE_OK && atomic_load(&late->narrow) == NULL)
+        status = try_late(late, workspace_max);
+    *out = atomic_load(&late->narrow);
+    if (status != GEMMTUNE_OK)
+        (void)gt_fail(err, status, "for unaligned offsets: %s", late->why.line);
     (void)pthread_mutex_unlock(&late->lock);
-    return status == GEMMTUNE_OK ? status
-                                 : gt_fail_within(err, status, "for unaligned offsets");
+    return status;
 }
 
 static void note_memory(gemmtune_plan *plan, const struct gt_fit *fit) {
@@ -226,10 +239,13 @@ static gt_status find_kernel(const struct gt_exec **out, const gemmtune_plan *pl
     if (plan->late == NULL)
         return GEMMTUNE_OK;
     late = atomic_load(&plan->late->narrow);
-    const gt_status status =
-        late != NULL ? GEMMTUNE_OK
-                     : build_late(&late, plan->late, plan->workspace_bytes, err);
-    *out = late;
+    bool launches = true;
+    gt_status status = GEMMTUNE_OK;
+    if (late == NULL)
+        status = gt_call_launches(&launches, &plan->late->problem, call, err);
+    if (status == GEMMTUNE_OK && late == NULL && launches)
+        status = build_late(&late, plan->late, plan->workspace_bytes, err);
+    *out = launches ? late : plan->wide;
     return status;
 }
 

@@ -53,8 +53,7 @@ static void note_failure(struct failures *f, const struct gt_choice *c,
            err->line);
 }
 
-/* Whether another kernel may succeed. Memory and the image cache fail for all alike. */
-static bool is_about_kernel(gt_status status) {
+bool gt_is_about_kernel(gt_status status) {
     return status != GEMMTUNE_ENOMEM && status != GEMMTUNE_EIO &&
            status != GEMMTUNE_ESTOPPED;
 }
@@ -76,7 +75,7 @@ gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
         status = try(user, gpu, &choice->fit, &now);
         if (status == GEMMTUNE_OK)
             return GEMMTUNE_OK;
-        if (!is_about_kernel(status))
+        if (!gt_is_about_kernel(status))
             return gt_fail(err, status, "%s", now.line);
         note_failure(&failures, choice, &now);
         if (first_status == GEMMTUNE_OK) {
@@ -174,7 +173,7 @@ gt_status gt_plan_choose_narrow(struct gt_choice *choice, struct gt_gpu *gpu,
     if (narrow_down(choice, &query, wide) &&
         (!only_cached || gt_exec_is_cached(gpu, &choice->fit))) {
         const gt_status status = try(user, gpu, &choice->fit, err);
-        if (status == GEMMTUNE_OK || !is_about_kernel(status))
+        if (status == GEMMTUNE_OK || !gt_is_about_kernel(status))
             return status;
     }
     return gt_plan_choose(choice, gpu, query, only_cached, try, user, err);

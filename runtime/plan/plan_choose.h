@@ -13,6 +13,9 @@
 typedef gt_status (*gt_try_fn)(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
                                struct gt_err *err);
 
+/* Whether the failure of a build is about the kernel, so that the same build would fail
+ * again and another kernel may succeed. Memory and the image cache fail for all alike. */
+bool gt_is_about_kernel(gt_status status);
 /* Takes the choices of the query in their order until `try` succeeds with one. When `try`
  * fails with all of them, the error is that of the first choice, which was the best.
  * ENOMEM, EIO and ESTOPPED of `try` say nothing about the kernel and end the walk. With

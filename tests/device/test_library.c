@@ -123,16 +123,22 @@ static int64_t padded(int64_t ld, int64_t pad) {
 }
 
 /* Leading dimensions the smallest there are, plus `pad`. */
+static gemmtune_problem with_pad(const gemmtune_problem *from, int64_t pad) {
+    gemmtune_problem p = *from;
+    const bool row = p.layout == GEMMTUNE_ROW_MAJOR;
+    p.lda = padded((p.trans_a != 0) == row ? p.m : p.k, pad);
+    p.ldb = padded((p.trans_b != 0) == row ? p.k : p.n, pad);
+    p.ldc = padded(row ? p.n : p.m, pad);
+    return p;
+}
+
 static struct product product_create(struct machine *m, const gemmtune_problem *from,
                                      int64_t pad) {
-    struct product q = {.p = *from};
+    struct product q = {.p = with_pad(from, pad)};
     const gemmtune_problem *p = &q.p;
     const bool row = p->layout == GEMMTUNE_ROW_MAJOR;
     const int64_t ra = p->trans_a ? p->k : p->m, ca = p->trans_a ? p->m : p->k;
     const int64_t rb = p->trans_b ? p->n : p->k, cb = p->trans_b ? p->k : p->n;
-    q.p.lda = padded(row ? ca : ra, pad);
-    q.p.ldb = padded(row ? cb : rb, pad);
-    q.p.ldc = padded(row ? p->n : p->m, pad);
     q.a = matrix_create(m, p->type_a, row, ra, ca, q.p.lda);
     q.b = matrix_create(m, p->type_b, row, rb, cb, q.p.ldb);
     q.c = matrix_create(m, p->type_c, row, p->m, p->n, q.p.ldc);
@@ -231,7 +237,7 @@ static void run_plan(struct machine *m, void *queue, const gemmtune_plan *plan,
         m->ops->release(m, workspace);
 }
 
-/* A plan that must be of `family` (NULL: whichever), run and checked. */
+/* A plan that must be the record of `family` (NULL: whichever plan), run and checked. */
 static void run_problem(struct machine *m, void *queue, gemmtune_ctx *ctx,
                         const gemmtune_problem *p, int64_t pad, const char *family,
                         size_t count) {
@@ -243,8 +249,10 @@ static void run_problem(struct machine *m, void *queue, gemmtune_ctx *ctx,
     assert_string_equal(gemmtune_errmsg(), "");
     assert_int_equal(status, GEMMTUNE_OK);
     gemmtune_plan_describe(plan, &info);
-    if (family != NULL)
+    if (family != NULL) {
         assert_string_equal(info.family, family);
+        assert_int_equal(info.match, GEMMTUNE_MATCH_EXACT);
+    }
     run_plan(m, queue, plan, &q, count);
     gemmtune_plan_destroy(plan);
     product_clear(m, &q);
@@ -270,6 +278,7 @@ static gemmtune_problem problem_of(const char *name) {
  * since a CPU takes a second to compile each. */
 static const char *const kinds[] = {"f32-nn", "f32-nt", "f32-tn", "f32-tt",
                                     "f64-nn", "f64-tt", "i32-nt", "i32-tn"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Each family has every third kind, another family other ones; with GT_LONG=1 it has the
  * kinds that are left. */
@@ -277,8 +286,11 @@ static bool is_tried(size_t family, size_t kind) {
     return ((family + kind) % 3 == 0) == (getenv("GT_LONG") == NULL);
 }
 
-/* A database in which the family's default point has won every type and layout. */
-static void write_database(const char *path, struct machine *m, const struct gt_family *f) {
+/* A database in which the family's default point has won these problems (those with an m).
+ * They are the problems that are asked for: on a device that the model knows, a record of
+ * another problem need not be the answer. */
+static void write_database(const char *path, struct machine *m, const struct gt_family *f,
+                           const gemmtune_problem p[KINDS]) {
     const struct gt_run_info info = {"0", "", "", "", 1};
     struct gt_point point;
     struct gt_db *db = NULL;
@@ -289,9 +301,12 @@ static void write_database(const char *path, struct machine *m, const struct gt_
     (void)gt_point_text(&point, text);
     assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
     assert_int_equal(gt_db_run_begin(&run, db, m->device, &info, &err), GEMMTUNE_OK);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof name, "%s-64x64x64", kinds[i]);
+    for (size_t i = 0; i < KINDS; i++) {
+        char name[GT_PROBLEM_NAME_MAX];
+        const gemmtune_problem asked = with_pad(&p[i], VECTORS);
+        if (p[i].m == 0)
+            continue;
+        (void)gemmtune_problem_format(&asked, name, sizeof name);
         const struct gt_record_row row = {.subject = {m->key, name, f->name, f->hash, text},
                                           .verified = true,
                                           .time = {.median_ns = 1000,
@@ -319,28 +334,39 @@ static bool default_runs(const struct gt_family *f, const struct gt_device *d,
            gt_not_accepted(&b) == NULL;
 }
 
+/* The problem of a kind that the family's default point runs; of no rows: none. It is
+ * ragged in every tile; for families for skinny products, it is a skinny one. */
+static gemmtune_problem problem_for(const struct gt_family *f, const struct gt_device *d,
+                                    const char *kind) {
+    static const char *const shapes[] = {"77x67x29", "7x67x29"};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s-%s", kind, shapes[s]);
+        const gemmtune_problem p = problem_of(name);
+        if (default_runs(f, d, &p))
+            return p;
+    }
+    return (gemmtune_problem){.m = 0};
+}
+
 static void run_family(struct machine *m, const struct gt_family *f, size_t index) {
     const char *tmp = getenv("TMPDIR");
+    gemmtune_problem p[KINDS] = {{0}};
     char path[512];
     (void)snprintf(path, sizeof path, "%s/gt-library-%ld.db", tmp != NULL ? tmp : "/tmp",
                    (long)getpid());
-    write_database(path, m, f);
+    for (size_t i = 0; i < KINDS; i++)
+        if (is_tried(index, i))
+            p[i] = problem_for(f, m->device, kinds[i]);
+    write_database(path, m, f, p);
     gemmtune_ctx *ctx = opened(m, path);
     void *queue = m->ops->queue_create(m);
     int served = 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        /* Ragged in every tile; for families for skinny products, a skinny one. */
-        static const char *const shapes[] = {"77x67x29", "7x67x29"};
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-            char name[64];
-            (void)snprintf(name, sizeof name, "%s-%s", kinds[i], shapes[s]);
-            const gemmtune_problem p = problem_of(name);
-            if (!is_tried(index, i) || !default_runs(f, m->device, &p))
-                continue;
-            run_problem(m, queue, ctx, &p, VECTORS, f->name, SCALINGS);
-            served++;
-            break;
-        }
+    for (size_t i = 0; i < KINDS; i++) {
+        if (p[i].m == 0)
+            continue;
+        run_problem(m, queue, ctx, &p[i], VECTORS, f->name, SCALINGS);
+        served++;
     }
     print_message("%s: family %s, %d types and layouts\n", m->key, f->name, served);
     m->ops->queue_destroy(m, queue);

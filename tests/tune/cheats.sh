@@ -8,7 +8,8 @@
 
 # Of a problem as large as this there is one set of inputs, so each launch finds what the launch before has left.
 # A ring of sets exceeds three times the last-level cache; a CPU's counts as 32 MiB at most.
-cache=$("$GEMMTUNE" devices --json 2>/dev/null | tr ',{' '\n' | sed -n 's/^ *"l2_bytes": \([0-9]*\).*/\1/p' | head -n 1)
+cache=$("$GEMMTUNE" devices --json 2>"$TMPDIR/err" >"$TMPDIR/devices.json" &&
+    sql :memory: "SELECT json_extract(readfile('$TMPDIR/devices.json'), '\$[0].l2_bytes')")
 wide=$(awk -v cache="${cache:-0}" 'BEGIN { least = int(3 * cache / 4 / 23) + 1000; print (least > 1200000 && cache < 2 ^ 28 ? least : 1200000) }')
 small=f32-nn-24x20x36 large=f32-nn-24x20x2000,lda=$wide brief=f32-nn-24x20x36,lda=$wide
 

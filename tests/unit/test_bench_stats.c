@@ -85,6 +85,28 @@ static void test_ratio(void **state) {
     assert_near(r.high_ns, 0.5);
 }
 
+/* Rounds that one side missed at its start are left out of the other side, too. */
+static void test_ratio_of_common_rounds(void **state) {
+    struct gt_measurement theirs = times(5, 200, 20), ours = times(5, 100, 10), r;
+    (void)state;
+    theirs.unsettled = 2; /* its samples are of the rounds 2 to 6, ours of 0 to 4 */
+    gt_ratio_of(&r, &theirs, &ours);
+    assert_int_equal(r.samples, 3);
+    assert_near(r.sample_ns[0], 200.0 / 120);
+    assert_near(r.sample_ns[2], 240.0 / 140);
+    gt_ratio_of(&r, &ours, &theirs);
+    assert_int_equal(r.samples, 3);
+    assert_near(r.sample_ns[0], 120.0 / 200);
+    assert_near(gt_ratio_median(&theirs, &ours), 220.0 / 130);
+    for (int missed = 5; missed < 8; missed++) {
+        theirs.unsettled = missed;
+        gt_ratio_of(&r, &theirs, &ours);
+        assert_int_equal(r.samples, 0);
+        assert_true(r.median_ns == 0 && r.low_ns == 0 && r.high_ns == 0);
+        assert_near(gt_ratio_median(&theirs, &ours), 240.0 / 120);
+    }
+}
+
 /* Eleven ratios, 1 +- i/100 for i up to 5: the interval of 95 % leaves out the outermost
  * one on each side. */
 static void test_floor(void **state) {
@@ -163,10 +185,10 @@ static void test_roofline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),  cmocka_unit_test(test_class_names),
-        cmocka_unit_test(test_ratio),    cmocka_unit_test(test_floor),
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_tally),
-        cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_classes), cmocka_unit_test(test_class_names),
+        cmocka_unit_test(test_ratio),   cmocka_unit_test(test_ratio_of_common_rounds),
+        cmocka_unit_test(test_floor),   cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_tally),   cmocka_unit_test(test_roofline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

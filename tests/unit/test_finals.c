@@ -119,18 +119,25 @@ static void add(struct gt_job *job, struct gt_report *report, const char *family
     gt_measurement_summarize(&r->time);
 }
 
-/* Ranks a winner that stays for eight rounds and a naive kernel that left after four. */
-static void rank(struct gt_tune_result *result, const float *winner, const float *left) {
+/* Ranks a winner that has eight samples, the first of them in round `first`, and a naive
+ * kernel that left after four rounds. */
+static void rank_late(struct gt_tune_result *result, const float *winner, int first,
+                      const float *left) {
     static struct gt_job job;
     static struct gt_report report;
     const struct gt_finals f = {.count = 0};
     memset(result, 0, sizeof *result);
     job.count = report.count = 0;
     add(&job, &report, "vector", winner, 8, false);
+    report.result[0].time.unsettled = first;
     add(&job, &report, "naive", left, 4, true);
     gt_finals_rank(result, &f, &tuner, &job, &report);
     assert_int_equal(result->winners, 2);
     assert_string_equal(result->winner[0].candidate.family, "vector");
+}
+
+static void rank(struct gt_tune_result *result, const float *winner, const float *left) {
+    rank_late(result, winner, 0, left);
 }
 
 /* The later rounds were slow for everybody: only common rounds compare. */
@@ -143,6 +150,20 @@ static void test_common_rounds_compare(void **state) {
     assert_true(result.winner[1].time.median_ns < result.winner[0].time.median_ns);
     assert_true(result.baseline_ns > 1.1 * result.winner[0].time.median_ns);
     assert_false(result.winner[1].tied);
+}
+
+/* A kernel that was beaten before the winner's first settled round has no common round with
+ * the winner. Its time is of a higher clock, so it proves no tie. */
+static void test_beaten_before_all_is_slower(void **state) {
+    static const float winner[] = {100, 101, 100, 101, 100, 101, 100, 101};
+    static const float boosted[] = {97, 98, 97, 98};
+    struct gt_tune_result result;
+    (void)state;
+    rank_late(&result, winner, 4, boosted);
+    assert_true(result.winner[1].time.median_ns < result.winner[0].time.median_ns);
+    assert_false(result.winner[1].tied);
+    rank_late(&result, winner, 3, boosted); /* the last of the four is of a common round */
+    assert_true(result.winner[1].tied);
 }
 
 /* A winner that is slower than the baseline in their common rounds is said to tie. */
@@ -238,6 +259,7 @@ int main(void) {
         cmocka_unit_test(test_entrants),
         cmocka_unit_test(test_common_rounds_compare),
         cmocka_unit_test(test_as_fast_is_a_tie),
+        cmocka_unit_test(test_beaten_before_all_is_slower),
         cmocka_unit_test(test_one_sample_is_no_answer),
         cmocka_unit_test(test_patience),
     };

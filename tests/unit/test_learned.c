@@ -94,7 +94,8 @@ static void ask_default(struct gt_binding *b, struct gt_prediction *plain,
     gt_bind_problem(b, f, &device, &p);
     assert_int_equal(gt_bind_point(b, &point, NULL), GEMMTUNE_OK);
     assert_true(gt_facts_of(&facts, b, &device));
-    assert_true(gt_model_predict_facts(plain, &facts, &device, &gt_costs_usual, NULL));
+    assert_true(
+        gt_model_predict_facts(plain, &facts, &device, &gt_shelf_usual.costs, NULL));
     gt_learned_inputs(x, b, &facts, plain);
 }
 

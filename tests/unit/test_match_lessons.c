@@ -160,6 +160,7 @@ static double error_on(const char *problem, const struct gt_known *known, size_t
     for (size_t i = 0; i < count; i++)
         assert_true(gt_near_classify(&near[i], &l, &known[i]));
     all.lookup = &l;
+    all.shelf = gt_shelf_of(&h200);
     all.bases = 0;
     gt_forecasts_learn(&all, near, count);
     const struct gt_point point = known_point(known);

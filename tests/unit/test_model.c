@@ -4,6 +4,8 @@
  * every prediction.
  */
 #include "runtime/lookup/model.h"
+
+#include "runtime/lookup/shelf.h"
 #include "tests/unit/made_up.h"
 
 #include <math.h>
@@ -412,7 +414,7 @@ static void test_clusters(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         facts.cluster = rows[i].cluster;
         facts.blocks = rows[i].blocks;
-        if (reckoned(&facts, &d, &gt_costs_usual).waves != rows[i].waves)
+        if (reckoned(&facts, &d, &gt_shelf_usual.costs).waves != rows[i].waves)
             fail_msg("row %zu", i);
     }
 }
@@ -421,7 +423,7 @@ static void test_clusters(void **state) {
  * a start and an end, and no sums. */
 static void test_what_clusters_cost(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    const struct gt_costs *costs = &gt_costs_usual;
+    const struct gt_costs *costs = &gt_shelf_usual.costs;
     (void)state;
     const struct gt_prediction single = reckoned(&facts, &card, costs);
     facts.cluster = 2;
@@ -442,12 +444,12 @@ static void test_streams(void **state) {
     (void)state;
     facts.shape[GT_SHAPE_STREAM] = 2;
     facts.blocks = 75;
-    const struct gt_prediction p = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction p = reckoned(&facts, &card, &gt_shelf_usual.costs);
     assert_int_equal(p.blocks, 40);
     assert_int_equal(p.waves, 1);
     assert_int_equal(p.slabs, 16); /* 80 tiles of 8 over 40 streams */
     facts.shape[GT_SHAPE_STREAM_SLABS] = 20;
-    const struct gt_prediction uneven = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction uneven = reckoned(&facts, &card, &gt_shelf_usual.costs);
     assert_int_equal(uneven.slabs, 20);
     assert_true(uneven.term_ns[GT_TERM_FMA] > p.term_ns[GT_TERM_FMA]);
 }
@@ -461,11 +463,11 @@ static void test_groups_of_products(void **state) {
     facts.products = 100;
     facts.shape[GT_SHAPE_PRODUCTS] = 4;
     facts.blocks = 25;
-    const struct gt_prediction many = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction many = reckoned(&facts, &card, &gt_shelf_usual.costs);
     check_sound(&many);
     assert_int_equal(many.slabs, 8);
     facts.blocks = 5;
-    const struct gt_prediction few = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction few = reckoned(&facts, &card, &gt_shelf_usual.costs);
     check_sound(&few);
     assert_int_equal(few.slabs, 5 * 8);
     /* 20 units: two of the 25 blocks, or one of the 5 */
@@ -479,21 +481,21 @@ static void test_pointers(void **state) {
     (void)state;
     facts.products = facts.groups = facts.blocks = card.units; /* one round */
     facts.rows = 64 * facts.products;
-    const struct gt_prediction strided = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction strided = reckoned(&facts, &card, &gt_shelf_usual.costs);
     facts.pointers = true;
-    const struct gt_prediction behind = reckoned(&facts, &card, &gt_costs_usual);
+    const struct gt_prediction behind = reckoned(&facts, &card, &gt_shelf_usual.costs);
     const double bytes = 3 * 64 * 64 * 4; /* of a product */
     assert_near(behind.term_ns[GT_TERM_DRAM] / strided.term_ns[GT_TERM_DRAM],
                 (bytes + 24) / bytes, 1e-9);
     assert_near(behind.term_ns[GT_TERM_ENDS] - strided.term_ns[GT_TERM_ENDS],
-                gt_costs_usual.memory_ns, 1e-6);
+                gt_shelf_usual.costs.memory_ns, 1e-6);
 }
 
 /* The first block of a second round costs a beginning, unless the blocks of a round compute
  * for longer than that. */
 static void test_later_rounds(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    struct gt_costs costs = gt_costs_usual;
+    struct gt_costs costs = gt_shelf_usual.costs;
     (void)state;
     facts.blocks = reckoned(&facts, &card, &costs).resident * card.units + 1;
     const struct gt_prediction brief = reckoned(&facts, &card, &costs);
@@ -569,7 +571,7 @@ static void test_groups_that_were_measured(void **state) {
  * other. */
 static void test_ends_and_stalls(void **state) {
     struct gt_facts facts = facts_of(&card, "f32-nn-512x640x64", "W=64 R=64 Z=1");
-    struct gt_costs costs = gt_costs_usual;
+    struct gt_costs costs = gt_shelf_usual.costs;
     (void)state;
     const struct gt_prediction was = reckoned(&facts, &card, &costs);
     costs.store += 1;
@@ -581,9 +583,9 @@ static void test_ends_and_stalls(void **state) {
     facts.shape[GT_SHAPE_STORE] = 0; /* it computes while it writes */
     assert_near(was.term_ns[GT_TERM_ENDS] -
                     reckoned(&facts, &card, &costs).term_ns[GT_TERM_ENDS],
-                gt_costs_usual.store * 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
+                gt_shelf_usual.costs.store * 4 * 64 * 64 * 4 / 128 / 1.733, 1e-6);
     facts.shape[GT_SHAPE_STORE] = 100;
-    costs = gt_costs_usual;
+    costs = gt_shelf_usual.costs;
     facts.shape[GT_SHAPE_BURST] = 64;
     const double full = reckoned(&facts, &card, &costs).term_ns[GT_TERM_FMA];
     assert_true(full > was.term_ns[GT_TERM_FMA]);

@@ -53,6 +53,36 @@ static void test_one_call_from_many_threads(void **state) {
     close_all(ctx);
 }
 
+/* A call that leaves C as it is needs no plan: nothing is looked up and built for it. */
+static void test_no_plan_for_nothing(void **state) {
+    static const struct {
+        int64_t m, n, k;
+        const float *alpha, *beta;
+        gemmtune_status status;
+        int builds;
+    } rows[] = {
+        {40, 50, 0, &two, &one, GEMMTUNE_OK, 0},
+        {40, 50, 60, &zero, &one, GEMMTUNE_OK, 0},
+        {0, 50, 60, &two, &zero, GEMMTUNE_OK, 0},
+        {40, 0, 60, NULL, NULL, GEMMTUNE_OK, 0},
+        {40, 50, 60, NULL, &one, GEMMTUNE_EINVAL, 0},
+        {40, 50, 60, &one, NULL, GEMMTUNE_EINVAL, 0},
+        {40, 50, 0, &two, &two, GEMMTUNE_OK, 1}, /* C is scaled */
+    };
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_problem p;
+        gemmtune_problem_init(&p, GEMMTUNE_F32, rows[i].m, rows[i].n, rows[i].k);
+        assert_int_equal(gemmtune_gemm(ctx, &p, rows[i].alpha, at(0x1000), at(0x2000),
+                                       rows[i].beta, at(0x3000), NULL),
+                         rows[i].status);
+        assert_int_equal(builds, rows[i].builds);
+        assert_int_equal(seen.count, rows[i].builds);
+    }
+    close_all(ctx);
+}
+
 static void test_typed_calls(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
@@ -83,6 +113,7 @@ static void test_typed_calls(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_call_from_many_threads),
+        cmocka_unit_test(test_no_plan_for_nothing),
         cmocka_unit_test(test_typed_calls),
     };
     return cmocka_run_group_tests_name("plan_cache", tests, setup, teardown);

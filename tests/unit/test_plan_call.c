@@ -244,11 +244,6 @@ static void test_unaligned_offsets_have_a_late_kernel(void **state) {
     assert_true(seen.vectors);
     assert_int_equal(builds, 1);
     args.b_offset = 3;
-    bad_source = "#define"; /* all of them */
-    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EBUILD);
-    assert_non_null(strstr(gemmtune_errmsg(), "for unaligned offsets"));
-    assert_int_equal(seen.count, 1);
-    bad_source = NULL;
     const int before = builds;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_OK);
@@ -259,6 +254,82 @@ static void test_unaligned_offsets_have_a_late_kernel(void **state) {
     assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_OK);
     assert_true(seen.vectors);
     assert_int_equal(builds, before + 1);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
+/* A compiler that has refused the narrow kernels is asked once for a plan. */
+static void test_late_kernel_fails_once(void **state) {
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);
+    gemmtune_plan *plan = planned(ctx, "f32-nn-512x512x512");
+    gemmtune_plan *other = planned(ctx, "f32-nn-512x512x512");
+    gemmtune_args args = plain_args(&one);
+    char first[512];
+    args.b_offset = 3;
+    bad_source = "#define"; /* all of them */
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EBUILD);
+    bad_source = NULL;
+    (void)snprintf(first, sizeof first, "%s", gemmtune_errmsg());
+    assert_non_null(strstr(first, "for unaligned offsets: "));
+    assert_non_null(strstr(first, "line 1: no"));
+    const int before = builds;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_EBUILD);
+        assert_string_equal(gemmtune_errmsg(), first);
+    }
+    assert_int_equal(builds, before);
+    assert_int_equal(seen.count, 0);
+    assert_int_equal(gemmtune_launch(other, &args, NULL), GEMMTUNE_OK); /* its own build */
+    assert_int_equal(builds, before + 1);
+    args.b_offset = 0; /* the plan's wide kernel still runs */
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), GEMMTUNE_OK);
+    gemmtune_plan_destroy(other);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
+/* An unaligned call that ends like this, builds nothing and launches nothing. */
+static void launch_unaligned(gemmtune_plan *plan, const float *alpha, const float *beta,
+                             gemmtune_status status) {
+    gemmtune_args args = plain_args(beta);
+    const int before = builds;
+    args.alpha = alpha;
+    args.a_offset = args.b_offset = args.c_offset = 3;
+    seen.count = 0;
+    assert_int_equal(gemmtune_launch(plan, &args, NULL), status);
+    assert_int_equal(builds, before);
+    assert_int_equal(seen.count, 0);
+}
+
+/* Nothing is built for an unaligned call that launches nothing. */
+static void test_no_late_kernel_for_nothing(void **state) {
+    static const struct {
+        const char *problem;
+        const float *alpha, *beta;
+        gemmtune_status status;
+    } rows[] = {
+        {"f32-nn-512x512x512", &zero, &one, GEMMTUNE_OK},
+        {"f32-nn-512x512x0", &two, &one, GEMMTUNE_OK},
+        {"f32-nn-0x512x512", &one, &zero, GEMMTUNE_OK},
+        {"f32-nn-512x0x512", &one, &zero, GEMMTUNE_OK},
+        {"f32-nn-512x512x512", NULL, &one, GEMMTUNE_EINVAL},
+        {"f32-nn-512x512x512", &one, NULL, GEMMTUNE_EINVAL},
+    };
+    (void)state;
+    gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gemmtune_plan *plan = planned(ctx, rows[i].problem);
+        launch_unaligned(plan, rows[i].alpha, rows[i].beta, rows[i].status);
+        gemmtune_plan_destroy(plan);
+    }
+    gemmtune_problem none;
+    gemmtune_plan *plan;
+    gemmtune_problem_init(&none, GEMMTUNE_F32, 512, 512, 512);
+    none.batch = 0;
+    assert_int_equal(gemmtune_plan_create(&plan, ctx, &none, GEMMTUNE_MATCH_DEFAULT, 0),
+                     GEMMTUNE_OK);
+    launch_unaligned(plan, &one, &zero, GEMMTUNE_OK);
     gemmtune_plan_destroy(plan);
     close_all(ctx);
 }
@@ -290,6 +361,8 @@ int main(void) {
         cmocka_unit_test(test_offsets_that_are_refused),
         cmocka_unit_test(test_buffers_end),
         cmocka_unit_test(test_unaligned_offsets_have_a_late_kernel),
+        cmocka_unit_test(test_late_kernel_fails_once),
+        cmocka_unit_test(test_no_late_kernel_for_nothing),
         cmocka_unit_test(test_offsets_move_addresses),
     };
     return cmocka_run_group_tests_name("plan_call", tests, setup, teardown);

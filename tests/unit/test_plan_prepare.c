@@ -54,6 +54,40 @@ static void wait_for_builder(void) {
         nap();
 }
 
+static atomic_int sources; /* that were made */
+
+gt_status __real_gt_source_of(char **out, const struct gt_binding *b,
+                              const struct gt_device *device, struct gt_err *err);
+gt_status __wrap_gt_source_of(char **out, const struct gt_binding *b,
+                              const struct gt_device *device, struct gt_err *err);
+gt_status __wrap_gt_source_of(char **out, const struct gt_binding *b,
+                              const struct gt_device *device, struct gt_err *err) {
+    atomic_fetch_add(&sources, 1);
+    return __real_gt_source_of(out, b, device, err);
+}
+
+/* Compiling and asking the cache for the image take one source. */
+static void test_one_source_a_kernel(void **state) {
+    const gemmtune_problem p = problem_of("f32-nn-1024x1024x1024");
+    struct gt_choice choice;
+    struct gt_err err = {""};
+    (void)state;
+    begin(true, false);
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    const struct gt_query query = gt_ctx_query(ctx, &p, GEMMTUNE_MATCH_DEFAULT, 0);
+    assert_int_equal(gt_match(&choice, &query, &err), GEMMTUNE_OK);
+    sources = 0;
+    assert_int_equal(gt_exec_compile(ctx->gpu, &choice.fit, &err), GEMMTUNE_OK);
+    assert_int_equal(sources, 1);
+    assert_true(gt_exec_is_cached(ctx->gpu, &choice.fit));
+    assert_int_equal(sources, 2);
+    begin(false, false); /* a cache that keeps nothing */
+    assert_int_equal(gt_exec_compile(ctx->gpu, &choice.fit, &err), GEMMTUNE_EIO);
+    assert_string_equal(err.line, "the image cache does not keep the kernel");
+    assert_int_equal(sources, 3);
+    close_all(ctx);
+}
+
 /* A cached kernel serves until the better one is there; that one is built only once. */
 static void test_a_better_kernel_comes_later(void **state) {
     const gemmtune_problem p = problem_of("f32-nn-1024x1024x1024");
@@ -318,6 +352,7 @@ static void test_many_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_source_a_kernel),
         cmocka_unit_test(test_a_better_kernel_comes_later),
         cmocka_unit_test(test_a_cached_kernel_is_ready_at_once),
         cmocka_unit_test(test_close_drops_orders),

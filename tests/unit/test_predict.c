@@ -4,6 +4,8 @@
  */
 #include "tuner/study/predict.h"
 
+#include "runtime/lookup/shelf.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -268,7 +270,7 @@ static void test_a_broken_bound(void **state) {
 /* Trials of a device with launches that take ten times as long:
  * the fit has to find that out. */
 static double slow_to_start(double ns) {
-    return ns + 9 * gt_costs_usual.launch_ns;
+    return ns + 9 * gt_shelf_usual.costs.launch_ns;
 }
 
 static void test_a_fit(void **state) {
@@ -286,7 +288,7 @@ static void test_a_fit(void **state) {
     assert_int_equal(f.trials, v.row_count);
     assert_true(f.was[0] > 0.5 && f.was[1] > 0.5);
     assert_true(f.is[0] < 0.1 * f.was[0] && f.is[1] < 0.1 * f.was[1]);
-    assert_near(f.costs.load, gt_costs_usual.load); /* not fitted */
+    assert_near(f.costs.load, gt_shelf_usual.costs.load); /* not fitted */
     assert_int_equal(gt_predict_fit(&again, &v, families, "card", 500, 1, &err),
                      GEMMTUNE_OK);
     assert_memory_equal(&f.costs, &again.costs, sizeof f.costs);

@@ -54,19 +54,32 @@ static struct gt_device device_of(const char *name, const char *arch, int units)
     return d;
 }
 
-/* costs.json with one cost that is not the usual one. */
-static void write_costs(const char *folder, double launch_ns) {
-    char text[4096];
-    size_t len = (size_t)snprintf(text, sizeof text, "{\"format\": 1");
-    struct gt_costs costs = gt_costs_usual;
-    costs.launch_ns = launch_ns;
-#define X(name, value, fitted, what)                                                       \
-    len += (size_t)snprintf(text + len, sizeof text - len, ", \"%s\": %g", #name,          \
-                            costs.name);
-    GT_COST_LIST(X)
-#undef X
-    (void)snprintf(text + len, sizeof text - len, "}");
-    write_text(folder, "costs.json", text);
+/* costs.json, where `name` has the value `text` and all others cost as usual. */
+static void write_cost(const char *folder, const char *name, const char *text) {
+    struct gt_costs costs = gt_shelf_usual.costs;
+    char file[4096];
+    size_t len = (size_t)snprintf(file, sizeof file, "{\"format\": 1");
+    for (int i = 0; i < GT_COSTS; i++) {
+        char usual[40];
+        (void)snprintf(usual, sizeof usual, "%g", *gt_cost_at(&costs, i));
+        len += (size_t)snprintf(file + len, sizeof file - len, ",\n\"%s\": %s",
+                                gt_cost_list[i].name,
+                                strcmp(gt_cost_list[i].name, name) == 0 ? text : usual);
+    }
+    (void)snprintf(file + len, sizeof file - len, "}");
+    write_text(folder, "costs.json", file);
+}
+
+/* The two files that say which devices a folder serves. */
+static void write_card(const char *folder, const char *name, const char *arch,
+                       int units_min) {
+    char text[200];
+    (void)snprintf(text, sizeof text, "{\"format\": 1, \"units_min\": %d}", units_min);
+    write_text(folder, "shelf.json", text);
+    (void)snprintf(text, sizeof text,
+                   "{\"format\": 1, \"name\": \"%s\", \"arch\": \"%s\", \"units\": 60}",
+                   name, arch);
+    write_text(folder, "device.json", text);
 }
 
 /* Two trees for a made-up family: x[0] <= 2 ? -0.5 : 0.25, and a leaf. */
@@ -92,11 +105,6 @@ static void write_trees(const char *folder, struct gt_trees t) {
     gt_trees_clear(&t);
 }
 
-static const char card[] = "{\"format\": 1, \"name\": \"Card\", \"arch\": \"sm_77\", "
-                           "\"units_min\": 50}";
-static const char sister[] = "{\"format\": 1, \"name\": \"Sister\", \"arch\": \"sm_77\", "
-                             "\"units_min\": 10}";
-
 static void test_which_folder_serves(void **state) {
     static const struct {
         const char *name, *arch;
@@ -108,17 +116,20 @@ static void test_which_folder_serves(void **state) {
         {"Sister", "sm_78", 80, 0},   {"Other", "sm_77", 9, 0},
     };
     (void)state;
-    write_text("a-card", "shelf.json", card);
-    write_costs("a-card", 111);
-    write_text("b-sister", "shelf.json", sister);
-    write_costs("b-sister", 222);
+    write_card("a-card", "Card", "sm_77", 50);
+    write_cost("a-card", "launch_ns", "111");
+    write_card("b-sister", "Sister", "sm_77", 10);
+    write_cost("b-sister", "launch_ns", "222");
+    write_card("c-bad", "Other", "sm_77", 1);
     write_text("c-bad", "shelf.json", "{\"format\": 2}");
-    write_text("d-none", "device.json", "{}");
+    write_card("d-nameless", "", "sm_77", 1);
+    write_text("e-half", "shelf.json", "{\"format\": 1, \"units_min\": 1}");
+    write_text("f-none", "device.json", "{}");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct gt_device d = device_of(rows[i].name, rows[i].arch, rows[i].units);
         const struct gt_shelf *const s = gt_shelf_of(&d);
         const double expected =
-            rows[i].launch_ns > 0 ? rows[i].launch_ns : gt_costs_usual.launch_ns;
+            rows[i].launch_ns > 0 ? rows[i].launch_ns : gt_shelf_usual.costs.launch_ns;
         assert_true(s->costs.launch_ns == expected);
         assert_int_equal(s->trees.count, 0);
         assert_ptr_equal(gt_shelf_of(&d), s); /* read once */
@@ -234,27 +245,74 @@ static void test_damaged_files(void **state) {
     }
     assert_int_equal(gt_trees_read(&t, path_of(path, "none", "trees.bin"), &err),
                      GEMMTUNE_EIO);
-    assert_int_equal(gt_trees_read(&t, folders, &err), GEMMTUNE_EPARSE);
+    assert_int_equal(gt_trees_read(&t, folders, &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "Is a directory"));
+    /* a pipe without a writer would be waited for */
+    assert_int_equal(mkfifo(path_of(path, "part", "pipe"), 0600), 0);
+    assert_int_equal(gt_trees_read(&t, path, &err), GEMMTUNE_EIO);
+    assert_non_null(strstr(err.line, "is a pipe"));
 }
 
 /* A folder with damaged costs counts as missing. */
 static void test_bad_costs(void **state) {
     const struct gt_device d = device_of("Bad", "sm_79", 20);
     (void)state;
-    write_text("bad-costs", "shelf.json",
-               "{\"format\": 1, \"name\": \"Bad\", \"arch\": \"sm_79\", \"units_min\": 1}");
+    write_card("bad-costs", "Bad", "sm_79", 1);
     write_text("bad-costs", "costs.json", "{\"format\": 1, \"load\": 2.5}");
     write_trees("bad-costs", some_trees());
     const struct gt_shelf *const s = gt_shelf_of(&d);
-    assert_true(s->costs.load == gt_costs_usual.load);
+    assert_true(s->costs.load == gt_shelf_usual.costs.load);
     assert_int_equal(s->trees.count, 0);
+}
+
+/* A cost of this value is refused, in a sentence that names the file and the cost. */
+static void refuse_cost(const char *name, const char *text, const char *said) {
+    struct gt_shelf s;
+    struct gt_err err = {""};
+    char path[1024], place[40];
+    write_cost("odd", name, text);
+    (void)snprintf(place, sizeof place, ": /%s: ", name);
+    if (gt_shelf_read(&s, path_of(path, "odd", ""), &err) != GEMMTUNE_EPARSE ||
+        strstr(err.line, "odd/costs.json:") == NULL || strstr(err.line, place) == NULL ||
+        strstr(err.line, said) == NULL)
+        fail_msg("%s of %s: %s", name, text, err.line);
+    assert_memory_equal(&s.costs, &gt_shelf_usual.costs, sizeof s.costs);
+}
+
+/* No cost may be beyond its bounds or infinite, and all may be at their bounds. */
+static void test_costs_have_bounds(void **state) {
+    struct gt_shelf s;
+    struct gt_err err;
+    char path[1024], text[40];
+    (void)state;
+    for (int i = 0; i < GT_COSTS; i++) {
+        const struct gt_cost_row *const c = &gt_cost_list[i];
+        const double out[2] = {c->low - 0.001, c->high * 1.001}, in[2] = {c->low, c->high};
+        for (int j = 0; j < 2; j++) {
+            (void)snprintf(text, sizeof text, "%.9g", out[j]);
+            refuse_cost(c->name, text, "must be from ");
+            (void)snprintf(text, sizeof text, "%.9g", in[j]);
+            write_cost("odd", c->name, text);
+            assert_int_equal(gt_shelf_read(&s, path_of(path, "odd", ""), &err),
+                             GEMMTUNE_OK);
+            assert_true(*gt_cost_at(&s.costs, i) == in[j]);
+        }
+    }
+    refuse_cost("load", "1e999", "is larger than any double");
+    refuse_cost("moved", "\"2300\"", "must be a number, not a string");
+    write_cost("odd", "load", "NaN");
+    assert_int_equal(gt_shelf_read(&s, path_of(path, "odd", ""), &err), GEMMTUNE_EPARSE);
+    assert_non_null(strstr(err.line, "odd/costs.json:2:"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_which_folder_serves), cmocka_unit_test(test_trees_come_back),
-        cmocka_unit_test(test_trees_that_are_none), cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_which_folder_serves),
+        cmocka_unit_test(test_trees_come_back),
+        cmocka_unit_test(test_trees_that_are_none),
+        cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_bad_costs),
+        cmocka_unit_test(test_costs_have_bounds),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

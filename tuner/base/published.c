@@ -140,7 +140,7 @@ gt_status gt_published_parse(struct gt_published *p, const char *name, const cha
                                        "host",    "note",   "limits", "resolution_ms",
                                        "kernels", "rows",   NULL};
     struct gt_json *doc = NULL;
-    struct gt_node format, rows, device;
+    struct gt_node rows, device;
     int64_t version;
     gt_status status = gt_json_parse(&doc, name, text, strlen(text), err);
     if (status != GEMMTUNE_OK)
@@ -148,9 +148,7 @@ gt_status gt_published_parse(struct gt_published *p, const char *name, const cha
     const struct gt_node root = gt_json_root(doc);
     status = gt_json_only(root, keys, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&format, root, "format", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&version, format, 1, 1, err);
+        status = gt_json_need_int(&version, root, "format", 1, 1, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_need(&device, root, "device", err);
     if (status == GEMMTUNE_OK)

@@ -217,13 +217,11 @@ static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err 
 static gt_status read_document(struct gt_sweep *s, struct gt_node root,
                                struct gt_err *err) {
     static const char *const keys[] = {"format", "about", "sizes", NULL};
-    struct gt_node format, sizes;
+    struct gt_node sizes;
     int64_t version;
     gt_status status = gt_json_only(root, keys, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&format, root, "format", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&version, format, 1, 1, err);
+        status = gt_json_need_int(&version, root, "format", 1, 1, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_need(&sizes, root, "sizes", err);
     if (status != GEMMTUNE_OK)

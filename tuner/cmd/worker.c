@@ -42,7 +42,7 @@ static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_e
     if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_CHECK)
         status = gt_lab_setup_inputs(w->lab, err);
     if (status == GEMMTUNE_OK && w->job.kind != GT_JOB_PREPARE)
-        status = gt_trial_run(report, w->lab, w->families, &w->job, tell_stage, w, err);
+        gt_trial_run(report, w->lab, w->families, &w->job, tell_stage, w);
     return status;
 }
 

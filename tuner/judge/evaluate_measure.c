@@ -95,16 +95,15 @@ void gt_evaluate_build(struct gt_evaluate_work *w, const struct gt_hidden *h) {
 static void take_times(struct gt_evaluate_work *w, struct gt_hidden *h,
                        const struct contest *c, const struct gt_report *report) {
     const struct gt_result *best = &report->result[0];
-    struct gt_measurement ratio;
     for (int r = 0; r < GT_RULES; r++) {
         struct gt_answer *a = &h->answer[r];
         if (!a->found)
             continue;
         const struct gt_result *result = &report->result[c->at[r]];
         const bool known = result->outcome == GT_CORRECT && best->outcome == GT_CORRECT;
-        gt_ratio_of(&ratio, &result->time, &best->time);
         a->best_ns = known ? best->time.median_ns : 0;
-        a->ns = known ? best->time.median_ns * ratio.median_ns : 0;
+        a->ns =
+            known ? best->time.median_ns * gt_ratio_median(&result->time, &best->time) : 0;
     }
     for (int i = 0; i < report->count; i++) {
         const struct gt_result *result = &report->result[i];

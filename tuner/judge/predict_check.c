@@ -248,13 +248,12 @@ static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
 }
 
 /* Prints costs.json (runtime/lookup/shelf.h). */
-static void print_file(const struct gt_fitted *f) {
+static void print_file(struct gt_fitted *f) {
     char num[GT_CELL_MAX];
     (void)fputs("{\n  \"format\": 1", stdout);
-#define X(name, value, fitted, what)                                                       \
-    printf(",\n  \"%s\": %s", #name, show_cost(num, f->costs.name));
-    GT_COST_LIST(X)
-#undef X
+    for (int i = 0; i < GT_COSTS; i++)
+        printf(",\n  \"%s\": %s", gt_cost_list[i].name,
+               show_cost(num, *gt_cost_at(&f->costs, i)));
     (void)fputs("\n}\n", stdout);
     gt_talk(
         "%zu trial%s, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
@@ -262,7 +261,7 @@ static void print_file(const struct gt_fitted *f) {
         100 * f->is[1], 100 * f->was[1]);
 }
 
-static void print_fit_json(const struct gt_fitted *f) {
+static void print_fit_json(struct gt_fitted *f) {
     bool first = true, cost = true;
     (void)fputs("{", stdout);
     gt_json_number(&first, "trials", (double)f->trials);
@@ -272,9 +271,8 @@ static void print_fit_json(const struct gt_fitted *f) {
     gt_json_number(&first, "held_out_error_before", f->was[1]);
     gt_json_name(&first, "costs");
     (void)fputs("{", stdout);
-#define X(name, value, fitted, what) gt_json_number(&cost, #name, f->costs.name);
-    GT_COST_LIST(X)
-#undef X
+    for (int i = 0; i < GT_COSTS; i++)
+        gt_json_number(&cost, gt_cost_list[i].name, *gt_cost_at(&f->costs, i));
     (void)fputs("}}\n", stdout);
 }
 

@@ -64,6 +64,10 @@ const struct gt_device *gt_lab_device(const struct gt_lab *lab) {
     return gt_rig_head(lab->rig)->device;
 }
 
+const gemmtune_problem *gt_lab_problem(const struct gt_lab *lab) {
+    return &lab->problem;
+}
+
 /* ---- set-up ---- */
 
 static int64_t c_bytes(const gemmtune_problem *p) {

@@ -27,6 +27,8 @@ gt_status gt_lab_setup_types(struct gt_lab *lab, const gemmtune_problem *p, uint
  * of the device. */
 gt_status gt_lab_setup(struct gt_lab *lab, const gemmtune_problem *p, uint64_t seed,
                        struct gt_err *err);
+/* The problem that is set up. */
+const gemmtune_problem *gt_lab_problem(const struct gt_lab *lab);
 /* Sets the numbers of rows that groups and products of the rotating inputs have. Without a
  * call they are AROUND. */
 void gt_lab_set_spread(struct gt_lab *lab, enum gt_spread spread);
@@ -73,8 +75,8 @@ struct gt_time_budget {
 extern const struct gt_time_budget gt_screen_budget, gt_final_budget, gt_compare_budget;
 
 /* Times kernels made for the problem on its inputs, and looks at what they compute there,
- * sample by sample in rotating order. out[i] belongs to execs[i]. Sample j of all kernels
- * is of the same round. */
+ * sample by sample in rotating order. out[i] belongs to execs[i]. Sample j is of the round
+ * out[i].unsettled + j. */
 gt_status gt_lab_time(struct gt_measurement *out, struct gt_lab *lab,
                       const struct gt_exec *const *execs, int count,
                       const struct gt_time_budget *budget, struct gt_err *err);

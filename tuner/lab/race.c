@@ -166,7 +166,8 @@ static int unsettled_rounds(const struct gt_race *r) {
     int most = 0;
     for (int i = 0; i < r->count; i++) {
         const int own = r->racer[i].beaten ? 0 : unsettled(&r->racer[i]);
-        most = own > most ? own : most;
+        const int rounds = own > 0 ? r->racer[i].first_round + own : 0;
+        most = rounds > most ? rounds : most;
     }
     return most;
 }
@@ -181,15 +182,21 @@ static int mean_clock(const int *mhz, int count) {
     return known > 0 ? sum / known : 0;
 }
 
-/* The measurement without its first `rounds` rounds, summarized. */
-static struct gt_measurement without(const struct gt_racer *r, int rounds) {
+/* How many samples a racer has of the first `rounds` rounds of the race. */
+static int samples_of_first(const struct gt_racer *r, int rounds) {
+    const int own = rounds > r->first_round ? rounds - r->first_round : 0;
+    return own < r->time.samples ? own : r->time.samples;
+}
+
+/* The measurement without its first `count` samples, summarized. */
+static struct gt_measurement without(const struct gt_racer *r, int count) {
     const struct gt_measurement *m = &r->time;
     struct gt_measurement out = *m;
-    out.samples = m->samples > rounds ? m->samples - rounds : 0;
-    out.unsettled = m->samples - out.samples;
-    out.clock_mhz = mean_clock(r->clock_mhz + out.unsettled, out.samples);
+    out.samples = m->samples - count;
+    out.unsettled = r->first_round + count;
+    out.clock_mhz = mean_clock(r->clock_mhz + count, out.samples);
     memset(out.sample_ns, 0, sizeof out.sample_ns);
-    memcpy(out.sample_ns, m->sample_ns + out.unsettled,
+    memcpy(out.sample_ns, m->sample_ns + count,
            (size_t)out.samples * sizeof *out.sample_ns);
     gt_measurement_summarize(&out);
     return out;
@@ -208,16 +215,26 @@ bool gt_sample_is_short(const struct gt_sample *s) {
     return !(isfinite(s->ns) && s->ns > 0);
 }
 
-/* Forgets the samples. A racer that no length of sample makes visible leaves without a
- * time. */
+static bool rests_with_samples(const struct gt_race *r) {
+    for (int i = 0; i < r->count; i++)
+        if (r->racer[i].left && r->racer[i].time.samples > 0)
+            return true;
+    return false;
+}
+
+/* Forgets the samples of all that are timed. Rounds are counted on while a racer at rest
+ * has samples of earlier ones. A racer that no length of sample makes visible leaves
+ * without a time. */
 static void start_again(struct gt_race *r, const struct gt_sample *sample) {
     bool anyone = false;
     r->short_rounds++;
+    r->kept_rounds = rests_with_samples(r) ? r->kept_rounds : 0;
     for (int i = 0; i < r->count; i++) {
         struct gt_racer *racer = &r->racer[i];
         if (racer->left)
             continue;
         racer->time.samples = 0;
+        racer->first_round = r->kept_rounds;
         racer->left = racer->beaten =
             r->short_rounds > SHORT_MAX && gt_sample_is_short(&sample[i]);
         anyone = anyone || !racer->left;
@@ -297,7 +314,7 @@ static void judge(struct gt_race *r) {
     struct gt_measurement now[GT_RACERS_MAX];
     const int rounds = unsettled_rounds(r);
     for (int i = 0; i < r->count; i++)
-        now[i] = without(&r->racer[i], rounds);
+        now[i] = without(&r->racer[i], samples_of_first(&r->racer[i], rounds));
     const int first = leader_of(r, now);
     for (int i = 0; i < r->count; i++) {
         struct gt_racer *racer = &r->racer[i];
@@ -336,6 +353,7 @@ enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample) {
     for (int i = 0; i < r->count; i++)
         if (!r->racer[i].left)
             keep(&r->racer[i], &sample[i]);
+    r->kept_rounds++;
     judge(r);
     return GT_ROUND_KEPT;
 }
@@ -344,9 +362,9 @@ void gt_race_finish(struct gt_race *r) {
     const int rounds = unsettled_rounds(r);
     for (int i = 0; i < r->count; i++) {
         struct gt_measurement *m = &r->racer[i].time;
+        const int own = samples_of_first(&r->racer[i], rounds);
         /* a racer that left early keeps its samples: it needs some to be judged by */
-        const bool few = m->samples < rounds + 2;
-        *m = without(&r->racer[i], few ? 0 : rounds);
+        *m = without(&r->racer[i], m->samples < own + 2 ? 0 : own);
         m->dropped = r->throttled_rounds;
         m->beaten = r->racer[i].beaten;
     }

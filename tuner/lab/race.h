@@ -38,8 +38,9 @@ struct gt_race_rule {
 };
 
 struct gt_racer {
-    struct gt_measurement time; /* sample i of all racers is of the same round */
+    struct gt_measurement time; /* sample i is of the kept round `first_round` + i */
     int clock_mhz[GT_SAMPLES_MAX];
+    int first_round; /* not 0 when samples were forgotten that a racer at rest has kept */
     double spent_ns; /* in kept rounds */
     /* is no longer timed: it is beaten, the timer cannot see it, or it has had its time */
     bool left;
@@ -51,7 +52,7 @@ struct gt_race {
     int count;
     struct gt_racer racer[GT_RACERS_MAX];
     double spent_ns; /* by all racers */
-    int short_rounds, throttled_rounds;
+    int kept_rounds, short_rounds, throttled_rounds;
     bool over;
 };
 
@@ -65,7 +66,7 @@ enum gt_round gt_race_round(struct gt_race *r, const struct gt_sample *sample);
 /* Whether the timer measured no time. The next sample of this racer must then be longer. */
 bool gt_sample_is_short(const struct gt_sample *s);
 /* Drops the samples from before the device had settled, and summarizes. A racer that left
- * before that keeps all its samples; they are not of the same rounds as the others'. */
+ * before that keeps all its samples. `unsettled` says in which round each begins. */
 void gt_race_finish(struct gt_race *r);
 
 /* The lower end of an interval for the median of a summarized measurement: 97.5 % to one
@@ -94,7 +95,8 @@ double gt_clock_share(const struct gt_measurement *m, int top_mhz);
  * in another process under the same load. top_mhz is the device's highest clock. */
 void gt_race_widen(struct gt_measurement *m, int top_mhz);
 /* Whether `slower` is shown, round by round, to be more than GT_TIE_MARGIN slower than
- * `faster`. One sample shows nothing. Both must be summarized and of one race. */
+ * `faster`. Less than two common rounds show nothing. Both must be summarized and of one
+ * race. */
 bool gt_race_proven(const struct gt_measurement *slower,
                     const struct gt_measurement *faster);
 /* Whether the two are as fast: `slower` is not proven slower. Too few common rounds for an

@@ -1,108 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tuner/stream/proof.h"
+/* proof.c - what a proof needs from before the product: see proof.h. */
+#include "tuner/stream/proof_inside.h"
 
 #include "core/element.h"
 #include "core/mix.h"
 #include "tuner/base/parallel.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-
-enum { SAMPLES = 64, DOUBT = 12 };
-
-/* Products that are computed anew where something is not finite: seconds of work. */
-static const int64_t products_anew = INT64_C(1) << 30;
 
 static uint64_t mix(uint64_t z) {
     return gt_mix(z + GT_MIX_STEP);
 }
 
-/* ---- sums in twice the precision
- * --------------------------------------------------------- */
-
-/* hi + lo, where lo is small (Ogita, Rump and Oishi, "Accurate sum and dot product", 2005).
- * For integers, `bits` modulo 2^32 instead. */
-struct sum {
-    double hi, lo;
-    uint32_t bits;
-};
-
-static void add(struct sum *s, double x) {
-    const double hi = s->hi + x, part = hi - s->hi;
-    s->lo += (s->hi - (hi - part)) + (x - part);
-    s->hi = hi;
-}
-
-/* s += x * (w.hi + w.lo) */
-static void add_product(struct sum *s, double x, const struct sum *w, bool is_float) {
-    if (!is_float) {
-        s->bits += (uint32_t)(int64_t)x * w->bits;
-        return;
-    }
-    const double product = x * w->hi;
-    add(s, product);
-    s->lo += fma(x, w->hi, -product) + x * w->lo;
-}
-
-static void add_sum(struct sum *s, const struct sum *x) {
-    add(s, x->hi);
-    s->lo += x->lo;
-    s->bits += x->bits;
-}
-
-static double value(const struct sum *s) {
-    return s->hi + s->lo;
-}
-
 /* ---- a matrix times a vector --------------------------------------------------------- */
 
-struct stored {
-    const char *bytes;
-    gemmtune_dtype type;
-    struct gt_shape shape;
-    int64_t ld;
-    bool turned; /* the matrix is the transpose of the stored one */
-};
+struct gt_proof_matrix gt_proof_matrix_of(const struct gt_proof_data *d, int which) {
+    const gemmtune_problem *p = d->p;
+    const struct gt_proof_matrix all[] = {
+        {d->a, p->type_a, gt_problem_shape_a(p), p->lda, p->trans_a == GEMMTUNE_TRANS},
+        {d->b, p->type_b, gt_problem_shape_b(p), p->ldb, p->trans_b == GEMMTUNE_TRANS},
+        {d->c, p->type_c, gt_problem_shape_c(p), p->ldc, false}};
+    return all[which];
+}
 
-static void read_row(double *out, const struct stored *m, int64_t row) {
+double gt_proof_element(const struct gt_proof_matrix *m, int64_t row, int64_t col) {
+    const int64_t r = m->turned ? col : row, c = m->turned ? row : col;
+    return gt_element_get(m->bytes + (size_t)(r * m->ld + c) * gt_type_size(m->type),
+                          m->type);
+}
+
+static void read_row(double *out, const struct gt_proof_matrix *m, int64_t row) {
     const size_t size = gt_type_size(m->type);
     const char *at = m->bytes + (size_t)(row * m->ld) * size;
     gt_elements_get(out, at, m->type, m->shape.cols);
 }
 
-/* Where a matrix holds infinities and elements that are no numbers; each may be NULL. */
-struct odd {
-    atomic_bool *row, *col;
-    char *element; /* enum odd_kind, row by row without gaps */
-};
-
-enum odd_kind { FINITE, NO_NUMBER, PLUS, MINUS };
-
-static enum odd_kind kind_of(double x) {
-    return isfinite(x) ? FINITE : isnan(x) ? NO_NUMBER : x > 0 ? PLUS : MINUS;
+static enum gt_proof_kind kind_of(double x) {
+    return isfinite(x) ? GT_PROOF_FINITE
+           : isnan(x)  ? GT_PROOF_NO_NUMBER
+           : x > 0     ? GT_PROOF_PLUS
+                       : GT_PROOF_MINUS;
 }
 
 struct apply {
-    const struct stored *m;
-    const struct sum *vector;
-    struct sum *out;  /* one a row of the matrix */
-    double *norm2;    /* and the sum of squares of the row */
-    double *row;      /* a buffer a thread */
-    struct sum *part; /* turned: an `out` and */
-    double *part2;    /* a `norm2` a thread */
+    const struct gt_proof_matrix *m;
+    const struct gt_proof_sum *vector;
+    struct gt_proof_sum *out;  /* one a row of the matrix */
+    double *norm2;             /* and the sum of squares of the row */
+    double *row;               /* a buffer a thread */
+    struct gt_proof_sum *part; /* turned: an `out` and */
+    double *part2;             /* a `norm2` a thread */
     bool is_float;
-    const struct odd *odd; /* NULL: all elements count; else zeros stand for odd ones */
+    const struct gt_proof_odd
+        *odd; /* NULL: all elements count; else zeros stand for odd ones */
 };
 
 /* Notes the odd elements of a stored row and puts zeros in their place. */
 static void clean_row(double *row, const struct apply *a, int64_t stored) {
-    const struct odd *odd = a->odd;
+    const struct gt_proof_odd *odd = a->odd;
     for (int64_t at = 0; at < a->m->shape.cols; at++) {
-        const enum odd_kind kind = kind_of(row[at]);
+        const enum gt_proof_kind kind = kind_of(row[at]);
         const int64_t i = a->m->turned ? at : stored, j = a->m->turned ? stored : at;
-        if (kind == FINITE)
+        if (kind == GT_PROOF_FINITE)
             continue;
         row[at] = 0;
         if (odd->row != NULL)
@@ -117,19 +76,19 @@ static void clean_row(double *row, const struct apply *a, int64_t stored) {
 /* Adds what row i of the stored matrix gives each row of its transpose. */
 static void apply_turned(const struct apply *a, int thread, const double *row, int64_t i) {
     const int64_t cols = a->m->shape.cols;
-    struct sum *out = a->part + thread * cols;
+    struct gt_proof_sum *out = a->part + thread * cols;
     double *norm2 = a->part2 + thread * cols;
     for (int64_t j = 0; j < cols; j++) {
-        add_product(&out[j], row[j], &a->vector[i], a->is_float);
+        gt_proof_add_product(&out[j], row[j], &a->vector[i], a->is_float);
         norm2[j] += row[j] * row[j];
     }
 }
 
 static void apply_row(const struct apply *a, const double *row, int64_t i) {
-    struct sum sum = {0};
+    struct gt_proof_sum sum = {0};
     double norm2 = 0;
     for (int64_t j = 0; j < a->m->shape.cols; j++) {
-        add_product(&sum, row[j], &a->vector[j], a->is_float);
+        gt_proof_add_product(&sum, row[j], &a->vector[j], a->is_float);
         norm2 += row[j] * row[j];
     }
     a->out[i] = sum;
@@ -152,20 +111,19 @@ static void apply_rows(void *user, int thread, int64_t first, int64_t end) {
 
 static void join_parts(const struct apply *a, int threads) {
     for (int64_t j = 0; j < a->m->shape.cols; j++) {
-        a->out[j] = (struct sum){0};
+        a->out[j] = (struct gt_proof_sum){0};
         a->norm2[j] = 0;
         for (int t = 0; t < threads; t++) {
-            add_sum(&a->out[j], &a->part[t * a->m->shape.cols + j]);
+            gt_proof_add_sum(&a->out[j], &a->part[t * a->m->shape.cols + j]);
             a->norm2[j] += a->part2[t * a->m->shape.cols + j];
         }
     }
 }
 
-/* out = matrix * vector, norm2 = squares of the Euclidean norms of its rows. With `odd`,
- * zeros stand for elements that are not finite. ENOMEM. */
-static gt_status multiply(struct sum *out, double *norm2, const struct stored *m,
-                          const struct sum *vector, bool is_float, const struct odd *odd,
-                          struct gt_err *err) {
+gt_status gt_proof_multiply(struct gt_proof_sum *out, double *norm2,
+                            const struct gt_proof_matrix *m,
+                            const struct gt_proof_sum *vector, bool is_float,
+                            const struct gt_proof_odd *odd, struct gt_err *err) {
     const size_t threads = (size_t)gt_parallel_threads();
     const size_t cells = threads * (size_t)m->shape.cols;
     struct apply a = {.m = m,
@@ -191,40 +149,7 @@ static gt_status multiply(struct sum *out, double *norm2, const struct stored *m
 
 /* ---- the proof ----------------------------------------------------------------------- */
 
-struct sample {
-    int64_t row, col;
-    double before; /* C's element */
-};
-
-struct gt_proof {
-    struct sum *x;       /* n random signs, or any integers; 0 for odd columns of B */
-    struct sum *w;       /* B x */
-    struct sum *before;  /* C0 x; zeros when beta is 0 */
-    double *b2;          /* squares of norms of B's rows */
-    double *before2;     /* squares of norms of C0's rows */
-    atomic_bool *column; /* of B: holds an element that is not finite */
-    atomic_bool *row;    /* of C0: likewise */
-    char *old;           /* enum odd_kind of C0's elements; NULL: all are finite */
-    struct sample sample[SAMPLES];
-};
-
-static struct stored matrix_of(const struct gt_proof_data *d, int which) {
-    const gemmtune_problem *p = d->p;
-    const struct stored all[] = {
-        {d->a, p->type_a, gt_problem_shape_a(p), p->lda, p->trans_a == GEMMTUNE_TRANS},
-        {d->b, p->type_b, gt_problem_shape_b(p), p->ldb, p->trans_b == GEMMTUNE_TRANS},
-        {d->c, p->type_c, gt_problem_shape_c(p), p->ldc, false}};
-    return all[which];
-}
-
-static double element(const struct stored *m, int64_t row, int64_t col) {
-    const int64_t r = m->turned ? col : row, c = m->turned ? row : col;
-    return gt_element_get(m->bytes + (size_t)(r * m->ld + c) * gt_type_size(m->type),
-                          m->type);
-}
-
-/* The products of an element's sum; none with an alpha of 0: it does not read A and B. */
-static int64_t depth(const struct gt_proof_data *d) {
+int64_t gt_proof_depth(const struct gt_proof_data *d) {
     return d->alpha != 0 ? d->p->k : 0;
 }
 
@@ -265,19 +190,18 @@ static struct gt_proof *create(const gemmtune_problem *problem) {
 /* The four corners, and elements anywhere. */
 static void choose_samples(struct gt_proof *p, const struct gt_proof_data *d,
                            uint64_t seed) {
-    const struct stored c = matrix_of(d, 2);
+    const struct gt_proof_matrix c = gt_proof_matrix_of(d, 2);
     const uint64_t m = (uint64_t)d->p->m, n = (uint64_t)d->p->n;
-    for (int i = 0; i < SAMPLES; i++) {
-        struct sample *s = &p->sample[i];
+    for (int i = 0; i < GT_PROOF_SAMPLES; i++) {
+        struct gt_proof_sample *s = &p->sample[i];
         s->row = (int64_t)(i < 4 ? (i & 1 ? m - 1 : 0) : mix(seed + 2 * (uint64_t)i) % m);
         s->col =
             (int64_t)(i < 4 ? (i & 2 ? n - 1 : 0) : mix(seed + 2 * (uint64_t)i + 1) % n);
-        s->before = d->beta != 0 ? element(&c, s->row, s->col) : 0;
+        s->before = d->beta != 0 ? gt_proof_element(&c, s->row, s->col) : 0;
     }
 }
 
-/* Whether all of some sums of squares are finite: then all elements are. */
-static bool all_finite(const double *norm2, int64_t count) {
+bool gt_proof_all_finite(const double *norm2, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(norm2[i]))
             return false;
@@ -289,31 +213,34 @@ static bool all_finite(const double *norm2, int64_t count) {
 static gt_status multiply_b(struct gt_proof *p, const struct gt_proof_data *d,
                             struct gt_err *err) {
     const bool is_float = gt_type_is_float(d->p->type_acc);
-    const struct stored b = matrix_of(d, 1);
-    const struct odd unread = {.row = NULL}, odd = {.col = p->column};
-    gt_status status = multiply(p->w, p->b2, &b, p->x, is_float, NULL, err);
-    if (status != GEMMTUNE_OK || all_finite(p->b2, d->p->k))
+    const struct gt_proof_matrix b = gt_proof_matrix_of(d, 1);
+    const struct gt_proof_odd unread = {.row = NULL}, odd = {.col = p->column};
+    gt_status status = gt_proof_multiply(p->w, p->b2, &b, p->x, is_float, NULL, err);
+    if (status != GEMMTUNE_OK || gt_proof_all_finite(p->b2, d->p->k))
         return status;
-    status = multiply(p->w, p->b2, &b, p->x, is_float, &odd, err);
+    status = gt_proof_multiply(p->w, p->b2, &b, p->x, is_float, &odd, err);
     for (int64_t j = 0; j < d->p->n; j++)
         if (p->column[j])
-            p->x[j] = (struct sum){0};
-    return status == GEMMTUNE_OK ? multiply(p->w, p->b2, &b, p->x, is_float, &unread, err)
-                                 : status;
+            p->x[j] = (struct gt_proof_sum){0};
+    return status == GEMMTUNE_OK
+               ? gt_proof_multiply(p->w, p->b2, &b, p->x, is_float, &unread, err)
+               : status;
 }
 
 /* C0 x, without the elements of C0 that are not finite. */
 static gt_status multiply_c0(struct gt_proof *p, const struct gt_proof_data *d,
                              struct gt_err *err) {
     const bool is_float = gt_type_is_float(d->p->type_acc);
-    const struct stored c = matrix_of(d, 2);
-    const gt_status status = multiply(p->before, p->before2, &c, p->x, is_float, NULL, err);
-    if (status != GEMMTUNE_OK || all_finite(p->before2, d->p->m))
+    const struct gt_proof_matrix c = gt_proof_matrix_of(d, 2);
+    const gt_status status =
+        gt_proof_multiply(p->before, p->before2, &c, p->x, is_float, NULL, err);
+    if (status != GEMMTUNE_OK || gt_proof_all_finite(p->before2, d->p->m))
         return status;
     p->old = calloc((size_t)d->p->m, (size_t)d->p->n);
-    const struct odd odd = {.row = p->row, .element = p->old};
-    return p->old != NULL ? multiply(p->before, p->before2, &c, p->x, is_float, &odd, err)
-                          : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    const struct gt_proof_odd odd = {.row = p->row, .element = p->old};
+    return p->old != NULL
+               ? gt_proof_multiply(p->before, p->before2, &c, p->x, is_float, &odd, err)
+               : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
 gt_status gt_proof_begin(struct gt_proof **out, const struct gt_proof_data *d,
@@ -325,10 +252,10 @@ gt_status gt_proof_begin(struct gt_proof **out, const struct gt_proof_data *d,
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     for (int64_t j = 0; j < d->p->n; j++) {
         const uint64_t random = mix(seed ^ mix((uint64_t)j));
-        p->x[j] = (struct sum){random >> 63 ? 1 : -1, 0, (uint32_t)random};
+        p->x[j] = (struct gt_proof_sum){random >> 63 ? 1 : -1, 0, (uint32_t)random};
     }
     choose_samples(p, d, seed);
-    if (depth(d) > 0)
+    if (gt_proof_depth(d) > 0)
         status = multiply_b(p, d, err);
     if (status == GEMMTUNE_OK && d->beta != 0)
         status = multiply_c0(p, d, err);
@@ -337,388 +264,4 @@ gt_status gt_proof_begin(struct gt_proof **out, const struct gt_proof_data *d,
     else
         gt_proof_destroy(p);
     return status;
-}
-
-/* ---- an element computed anew -------------------------------------------------------- */
-
-/* Sums of some terms, in any order, lie between -down and up. */
-struct reach {
-    double up, down;
-};
-
-/* The parts that an element of C is made of. */
-struct anew {
-    struct sum sum;         /* of A's and B's products; when all are finite */
-    struct reach products;  /* of them */
-    struct reach all;       /* of alpha times the products, and of beta C0 */
-    bool plus, minus, none; /* some term is infinite, or no number */
-};
-
-static void widen(struct reach *r, double term) {
-    if (term > 0)
-        r->up += term;
-    else
-        r->down -= term;
-}
-
-static void add_term(struct anew *e, double term, bool infinite) {
-    e->none = e->none || isnan(term);
-    e->plus = e->plus || (infinite && term > 0);
-    e->minus = e->minus || (infinite && term < 0);
-    widen(&e->all, term);
-}
-
-/* `before`: C0's element, or what is known of it. */
-static struct anew compute(const struct gt_proof_data *d, int64_t row, int64_t col,
-                           double before) {
-    const bool is_float = gt_type_is_float(d->p->type_acc);
-    const struct stored a = matrix_of(d, 0), b = matrix_of(d, 1);
-    struct anew e = {.plus = false};
-    for (int64_t l = 0; l < depth(d); l++) {
-        const double x = element(&a, row, l), y = element(&b, l, col);
-        const struct sum factor = {y, 0, is_float ? 0 : (uint32_t)(int64_t)y};
-        add_product(&e.sum, x, &factor, is_float);
-        widen(&e.products, x * y);
-        add_term(&e, d->alpha * (x * y), !isfinite(x) || !isfinite(y));
-    }
-    if (d->beta != 0)
-        add_term(&e, d->beta * before, !isfinite(before));
-    e.none = e.none || (e.plus && e.minus);
-    return e;
-}
-
-/* Whether the element may have this value, which is not finite: A, B or C0 make it so, or
- * some sum of its terms exceeds the largest number of a type. `doubt` bounds what rounding
- * and an unknown C0 add. */
-static bool may_be(const struct gt_proof_data *d, const struct anew *e, double have,
-                   double doubt) {
-    const double most_acc = gt_type_most(d->p->type_acc) * (1 - gt_type_unit(GEMMTUNE_F16));
-    const double most = fmin(gt_type_most(d->p->type_c), gt_type_most(d->p->type_acc));
-    const bool turned = d->alpha < 0; /* the products' signs */
-    const bool over =
-        e->all.up + doubt > most || (turned ? e->products.down : e->products.up) > most_acc;
-    const bool under = e->all.down + doubt > most ||
-                       (turned ? e->products.up : e->products.down) > most_acc;
-    const bool has_infinity = isinf(gt_element_round(d->p->type_c, INFINITY));
-    if (e->none)
-        return isnan(have);
-    if (isnan(have))
-        return has_infinity ? over && under : over || under;
-    return have > 0 ? over && !e->minus : under && !e->plus;
-}
-
-/* An error as a share of its bound. A share that is no number exceeds every bound. */
-static double share(double error, double bound) {
-    const double of = error / bound;
-    return error == 0 ? 0 : isnan(of) ? INFINITY : of;
-}
-
-/* The element's error over its bound. C0's element may be off by `doubt`. */
-static double element_excess(const struct gt_proof_data *d, const struct anew *e,
-                             double have, double before, double doubt) {
-    const gemmtune_problem *p = d->p;
-    if (!gt_type_is_float(p->type_acc))
-        return (uint32_t)(int64_t)d->alpha * e->sum.bits +
-                           (uint32_t)(int64_t)d->beta * (uint32_t)(int64_t)before ==
-                       (uint32_t)(int64_t)have
-                   ? 0
-                   : INFINITY;
-    const double u_acc = gt_type_unit(p->type_acc), u_c = gt_type_unit(p->type_c);
-    const bool known = !e->none && !e->plus && !e->minus;
-    const double want = d->alpha * (depth(d) > 0 ? value(&e->sum) : 0) +
-                        (d->beta != 0 ? d->beta * before : 0);
-    const double far = fabs(d->beta) * doubt;
-    const double bound = far + 12 * u_acc * (1 + u_c) * (e->all.up + e->all.down + far) +
-                         2 * u_c * fmax(fabs(want) + far, gt_type_least(p->type_c));
-    if (!isfinite(have))
-        return may_be(d, e, have, isfinite(bound) ? bound : far) ? 0 : INFINITY;
-    return known ? share(fabs(have - want), bound) : INFINITY;
-}
-
-/* ---- rows ---------------------------------------------------------------------------- */
-
-struct rows {
-    struct sum *y, *have; /* A w, C x */
-    double *a2, *c2;      /* squares of norms of rows */
-    double *excess;       /* errors over bounds */
-    int64_t *wrong;       /* a column computed anew that has this error; -1: none */
-    atomic_bool *of_a;    /* the row of A, of C holds an element that is not finite */
-    atomic_bool *of_c;
-    int64_t *odd; /* the rows that a product with x does not judge */
-    int64_t odd_count;
-};
-
-static void rows_free(struct rows *r) {
-    free(r->y);
-    free(r->have);
-    free(r->a2);
-    free(r->c2);
-    free(r->excess);
-    free(r->wrong);
-    free(r->of_a);
-    free(r->of_c);
-    free(r->odd);
-}
-
-static bool rows_alloc(struct rows *r, const gemmtune_problem *p) {
-    const size_t m = (size_t)p->m;
-    *r = (struct rows){.y = calloc(m, sizeof *r->y),
-                       .have = calloc(m, sizeof *r->have),
-                       .a2 = calloc(m, sizeof *r->a2),
-                       .c2 = calloc(m, sizeof *r->c2),
-                       .excess = calloc(m, sizeof *r->excess),
-                       .wrong = calloc(m, sizeof *r->wrong),
-                       .of_a = calloc(m, sizeof *r->of_a),
-                       .of_c = calloc(m, sizeof *r->of_c),
-                       .odd = calloc(m, sizeof *r->odd)};
-    return r->y != NULL && r->have != NULL && r->a2 != NULL && r->c2 != NULL &&
-           r->excess != NULL && r->wrong != NULL && r->of_a != NULL && r->of_c != NULL &&
-           r->odd != NULL;
-}
-
-/* The product that is judged, and what the product with x leaves out of a row. */
-struct judged {
-    const struct gt_proof *proof;
-    const struct gt_proof_data *d;
-    struct rows *r;
-    double b_norm;
-    int64_t anew; /* elements that are computed anew, a row and kind */
-};
-
-/* The row's error over its bound, without the part `out` of A w, where C0 x is off by
- * `doubt`. Integers: 0 or infinite. NAN when the product with x does not tell. */
-static double row_excess(const struct judged *g, int64_t i, const struct sum *out,
-                         double doubt) {
-    const struct gt_proof_data *d = g->d;
-    const struct gt_proof *proof = g->proof;
-    const struct rows *r = g->r;
-    const gemmtune_problem *p = d->p;
-    if (!gt_type_is_float(p->type_acc)) {
-        const uint32_t want = (uint32_t)(int64_t)d->alpha * r->y[i].bits +
-                              (uint32_t)(int64_t)d->beta * proof->before[i].bits;
-        return want == r->have[i].bits ? 0 : INFINITY;
-    }
-    const double u_acc = gt_type_unit(p->type_acc), u_c = gt_type_unit(p->type_c);
-    const double bound = DOUBT * (12 * u_acc * (1 + u_c) *
-                                      (fabs(d->alpha) * sqrt(r->a2[i]) * g->b_norm +
-                                       fabs(d->beta) * sqrt(proof->before2[i])) +
-                                  2 * u_c * sqrt(r->c2[i])) +
-                         fabs(d->beta) * doubt;
-    const struct sum minus = {-1, 0, 0};
-    const struct sum alpha = {d->alpha, 0, 0}, beta = {d->beta, 0, 0};
-    struct sum error = {0}, y = r->y[i];
-    add_product(&y, out->hi, &minus, true);
-    add_product(&y, out->lo, &minus, true);
-    add_product(&error, y.hi, &alpha, true);
-    add_product(&error, y.lo, &alpha, true);
-    add_product(&error, proof->before[i].hi, &beta, true);
-    add_product(&error, proof->before[i].lo, &beta, true);
-    add_product(&error, r->have[i].hi, &minus, true);
-    add_product(&error, r->have[i].lo, &minus, true);
-    /* sums and squares of f64 may exceed f64 */
-    return isfinite(bound) && isfinite(value(&error)) ? share(fabs(value(&error)), bound)
-                                                      : (double)NAN;
-}
-
-/* ---- rows with elements that are not finite ------------------------------------------ */
-
-static enum odd_kind old_kind(const struct judged *g, int64_t i, int64_t j) {
-    return g->proof->old != NULL ? (enum odd_kind)g->proof->old[i * g->d->p->n + j]
-                                 : FINITE;
-}
-
-/* Whether A, B or C0 keep the element from being finite. */
-static bool is_bound_to(const struct judged *g, int64_t i, int64_t j) {
-    return g->r->of_a[i] || g->proof->column[j] || old_kind(g, i, j) != FINITE;
-}
-
-static void note(const struct judged *g, int64_t i, int64_t j, double excess) {
-    if (excess > g->r->excess[i]) {
-        g->r->excess[i] = excess;
-        g->r->wrong[i] = j;
-    }
-}
-
-/* C0 is gone. An element of it that was finite is known by the norm of its row. */
-static void judge_element(const struct judged *g, int64_t i, int64_t j, struct anew *e) {
-    static const double olds[] = {0, (double)NAN, INFINITY, -INFINITY};
-    const struct stored c = matrix_of(g->d, 2);
-    const enum odd_kind kind = old_kind(g, i, j);
-    const double before = olds[kind];
-    const double doubt = g->d->beta != 0 && kind == FINITE ? sqrt(g->proof->before2[i]) : 0;
-    *e = compute(g->d, i, j, before);
-    note(g, i, j, element_excess(g->d, e, element(&c, i, j), before, doubt));
-}
-
-/* Whether the product with x leaves the element out. */
-static bool is_left_out(const struct judged *g, int64_t i, int64_t j) {
-    const struct stored c = matrix_of(g->d, 2);
-    return is_bound_to(g, i, j) || !isfinite(element(&c, i, j));
-}
-
-static int64_t count_left_out(const struct judged *g, int64_t i) {
-    const struct stored c = matrix_of(g->d, 2);
-    int64_t count = 0;
-    for (int64_t j = 0; j < g->d->p->n; j++) {
-        count += is_left_out(g, i, j);
-        if (is_bound_to(g, i, j) && isfinite(element(&c, i, j)))
-            note(g, i, j, INFINITY);
-    }
-    return count;
-}
-
-/* The part of the elements that are left out of a row. */
-struct part {
-    struct sum sum;  /* of A w */
-    int64_t unknown; /* how many have a C0 that was finite, and is gone */
-};
-
-/* Computes some of the elements anew that are left out, or some of the others. */
-static struct part judge_some(const struct judged *g, int64_t i, bool left_out,
-                              int64_t step) {
-    struct part part = {.unknown = 0};
-    int64_t count = 0;
-    for (int64_t j = 0; j < g->d->p->n; j++) {
-        struct anew e;
-        if (is_left_out(g, i, j) != left_out || count++ % step != 0)
-            continue;
-        judge_element(g, i, j, &e);
-        if (g->r->of_a[i] || g->proof->column[j])
-            continue;
-        add_product(&part.sum, e.sum.hi, &g->proof->x[j], true);
-        add_product(&part.sum, e.sum.lo, &g->proof->x[j], true);
-        part.unknown += old_kind(g, i, j) == FINITE;
-    }
-    return part;
-}
-
-static int64_t step_for(int64_t count, int64_t anew) {
-    return count > 0 ? (count + anew - 1) / anew : 1;
-}
-
-/* The product with x judges the finite elements of the row when the part of the others can
- * be taken out of it. Else some of them are computed anew. */
-static void judge_row(const struct judged *g, int64_t i) {
-    g->r->excess[i] = 0;
-    const int64_t odd = count_left_out(g, i);
-    const int64_t step = step_for(odd, g->anew);
-    const struct part part = judge_some(g, i, true, step);
-    const double doubt =
-        g->d->beta != 0 ? sqrt((double)part.unknown * g->proof->before2[i]) : 0;
-    if (odd == g->d->p->n)
-        return;
-    const double excess = step == 1 ? row_excess(g, i, &part.sum, doubt) : (double)NAN;
-    if (isnan(excess))
-        (void)judge_some(g, i, false, step_for(g->d->p->n - odd, g->anew));
-    else
-        note(g, i, -1, excess);
-}
-
-static void judge_rows(void *user, int thread, int64_t first, int64_t end) {
-    const struct judged *g = user;
-    (void)thread;
-    for (int64_t at = first; at < end; at++)
-        judge_row(g, g->r->odd[at]);
-}
-
-/* ---- comparing ----------------------------------------------------------------------- */
-
-static double sum_of(const double *x, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += x[i];
-    return sum;
-}
-
-/* The products with the vector; elements that are not finite are noted and left out. */
-static gt_status multiply_rows(const struct judged *g, struct gt_err *err) {
-    const bool is_float = gt_type_is_float(g->d->p->type_acc);
-    const struct stored a = matrix_of(g->d, 0), c = matrix_of(g->d, 2);
-    const struct odd of_a = {.row = g->r->of_a}, of_c = {.row = g->r->of_c};
-    struct rows *r = g->r;
-    gt_status status = GEMMTUNE_OK;
-    if (depth(g->d) > 0)
-        status = multiply(r->y, r->a2, &a, g->proof->w, is_float, NULL, err);
-    if (status == GEMMTUNE_OK && !all_finite(r->a2, g->d->p->m))
-        status = multiply(r->y, r->a2, &a, g->proof->w, is_float, &of_a, err);
-    if (status == GEMMTUNE_OK)
-        status = multiply(r->have, r->c2, &c, g->proof->x, is_float, NULL, err);
-    if (status == GEMMTUNE_OK && !all_finite(r->c2, g->d->p->m))
-        status = multiply(r->have, r->c2, &c, g->proof->x, is_float, &of_c, err);
-    return status;
-}
-
-/* Judges each row by its product with x, and then the rows anew in which something is not
- * finite. */
-static void judge_all(struct judged *g) {
-    const struct sum nothing = {0};
-    const int64_t depth_one = depth(g->d) + 1;
-    struct rows *r = g->r;
-    bool any_column = false;
-    for (int64_t j = 0; j < g->d->p->n; j++)
-        any_column = any_column || g->proof->column[j];
-    for (int64_t i = 0; i < g->d->p->m; i++) {
-        r->wrong[i] = -1;
-        r->excess[i] = row_excess(g, i, &nothing, 0);
-        if (any_column || r->of_a[i] || r->of_c[i] || g->proof->row[i] ||
-            isnan(r->excess[i]))
-            r->odd[r->odd_count++] = i;
-    }
-    g->anew = r->odd_count > 0 ? products_anew / depth_one / r->odd_count : 0;
-    g->anew = g->anew > 0 ? g->anew : 1;
-    gt_parallel(judge_rows, g, r->odd_count);
-}
-
-static gt_status say_wrong(int64_t row, int64_t col, double excess, struct gt_err *err) {
-    if (col < 0)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "row %" PRId64 " of C is wrong: its product with a random "
-                       "vector is %g times as far off as rounding explains",
-                       row, excess);
-    return gt_fail(err, GEMMTUNE_EINVAL,
-                   "C[%" PRId64 ", %" PRId64
-                   "] is wrong: %g times as far off as rounding explains",
-                   row, col, excess);
-}
-
-static gt_status compare_rows(double *worst, const struct gt_proof *proof,
-                              const struct gt_proof_data *d, struct rows *r,
-                              struct gt_err *err) {
-    struct judged g = {
-        .proof = proof, .d = d, .r = r, .b_norm = sqrt(sum_of(proof->b2, depth(d)))};
-    gt_status status = multiply_rows(&g, err);
-    if (status == GEMMTUNE_OK)
-        judge_all(&g);
-    for (int64_t i = 0; status == GEMMTUNE_OK && i < d->p->m; i++) {
-        *worst = r->excess[i] > *worst ? r->excess[i] : *worst;
-        if (!(r->excess[i] <= 1))
-            status = say_wrong(i, r->wrong[i], r->excess[i], err);
-    }
-    return status;
-}
-
-static gt_status compare_samples(double *worst, const struct gt_proof *proof,
-                                 const struct gt_proof_data *d, struct gt_err *err) {
-    const struct stored c = matrix_of(d, 2);
-    for (int i = 0; i < SAMPLES; i++) {
-        const struct sample *s = &proof->sample[i];
-        const struct anew e = compute(d, s->row, s->col, s->before);
-        const double excess =
-            element_excess(d, &e, element(&c, s->row, s->col), s->before, 0);
-        *worst = excess > *worst ? excess : *worst;
-        if (!(excess <= 1))
-            return say_wrong(s->row, s->col, excess, err);
-    }
-    return GEMMTUNE_OK;
-}
-
-gt_status gt_proof_end(double *worst, struct gt_proof *proof, const struct gt_proof_data *d,
-                       struct gt_err *err) {
-    struct rows r;
-    *worst = 0;
-    gt_status status = rows_alloc(&r, d->p)
-                           ? compare_rows(worst, proof, d, &r, err)
-                           : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    rows_free(&r);
-    return status == GEMMTUNE_OK ? compare_samples(worst, proof, d, err) : status;
 }

@@ -34,9 +34,7 @@ static int favourite(const struct gt_agree_run *run, int runs, int winners) {
 }
 
 static double over(const struct gt_measurement *own, const struct gt_measurement *other) {
-    struct gt_measurement ratio;
-    gt_ratio_of(&ratio, own, other);
-    return ratio.median_ns - 1;
+    return gt_ratio_median(own, other) - 1;
 }
 
 static bool are_tied(const struct gt_measurement *a, const struct gt_measurement *b) {

@@ -43,21 +43,6 @@ static const struct number numbers[FIELDS] = {
 static const char *const texts[] = {"backend", "name",     "arch",    "key",    "uuid",
                                     "pci",     "compiler", "trouble", "driver", "index"};
 
-static gt_status take_text(char *buf, size_t size, struct gt_node root, const char *key,
-                           struct gt_err *err) {
-    struct gt_node n;
-    const char *text;
-    gt_status status = gt_json_need(&n, root, key, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_string(&text, n, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    if (text[0] == '\0' || strlen(text) >= size)
-        return gt_json_fail(n, err, "must have 1 to %zu bytes", size - 1);
-    memcpy(buf, text, strlen(text) + 1);
-    return GEMMTUNE_OK;
-}
-
 static gt_status take_numbers(int64_t value[FIELDS], struct gt_node root,
                               struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
@@ -74,7 +59,7 @@ static gt_status take_numbers(int64_t value[FIELDS], struct gt_node root,
 
 /* Reads "sm_61" as 61. */
 static gt_status take_arch(struct gt_device *d, struct gt_node root, struct gt_err *err) {
-    const gt_status status = take_text(d->arch, sizeof d->arch, root, "arch", err);
+    const gt_status status = gt_json_need_text(d->arch, sizeof d->arch, root, "arch", err);
     char again[sizeof d->arch];
     if (status != GEMMTUNE_OK)
         return status;
@@ -110,20 +95,17 @@ static gt_status check_backend(struct gt_node root, struct gt_err *err) {
 }
 
 static gt_status read_device(struct gt_device *d, struct gt_node root, struct gt_err *err) {
-    struct gt_node n;
     int64_t format, value[FIELDS];
     memset(d, 0, sizeof *d);
     if (gt_json_kind(root) != GT_JSON_OBJECT)
         return gt_json_fail(root, err, "must be an object that describes one device");
     gt_status status = check_keys(root, err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_need(&n, root, "format", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_int(&format, n, 1, 1, err);
+        status = gt_json_need_int(&format, root, "format", 1, 1, err);
     if (status == GEMMTUNE_OK)
         status = check_backend(root, err);
     if (status == GEMMTUNE_OK)
-        status = take_text(d->name, sizeof d->name, root, "name", err);
+        status = gt_json_need_text(d->name, sizeof d->name, root, "name", err);
     if (status == GEMMTUNE_OK)
         status = take_arch(d, root, err);
     if (status == GEMMTUNE_OK)

@@ -21,22 +21,6 @@ static const double error_knee = 0.3;
 /* Length of the first and of the last steps, as logarithms. */
 static const double step_first = 0.5, step_last = 0.02;
 
-/* ---- the costs as a list ---- */
-
-static const struct {
-    size_t at;
-    bool fitted;
-} cost_of[] = {
-#define X(name, value, fitted, what) {offsetof(struct gt_costs, name), fitted},
-    GT_COST_LIST(X)
-#undef X
-};
-enum { COSTS = sizeof cost_of / sizeof *cost_of };
-
-static double *cost_at(struct gt_costs *c, int i) {
-    return (double *)(void *)((char *)c + cost_of[i].at);
-}
-
 /* ---- how far off ---- */
 
 struct fit {
@@ -87,14 +71,16 @@ static double normal(uint64_t *state) {
     return sum;
 }
 
-/* Changes one to three of the fitted costs a little. */
+/* Changes one to three of the fitted costs a little, within their bounds. */
 static struct gt_costs stray(const struct gt_costs *from, double step, uint64_t *state) {
     struct gt_costs to = *from;
     for (uint64_t left = 1 + gt_random(state) % 3; left > 0;) {
-        const int i = (int)(gt_random(state) % COSTS);
-        if (!cost_of[i].fitted)
+        const int i = (int)(gt_random(state) % GT_COSTS);
+        const struct gt_cost_row *const about = &gt_cost_list[i];
+        double *const cost = gt_cost_at(&to, i);
+        if (!about->fitted)
             continue;
-        *cost_at(&to, i) *= exp(step * normal(state));
+        *cost = fmin(fmax(*cost * exp(step * normal(state)), about->low), about->high);
         left--;
     }
     return to;

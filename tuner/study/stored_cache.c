@@ -385,14 +385,9 @@ static gt_status read_entry(struct gt_stored_rows *rows, const struct layout *l,
 static gt_status read_title(struct gt_stored *out, struct gt_node root,
                             struct gt_err *err) {
     const char *device, *kernel;
-    struct gt_node node;
-    gt_status status = gt_json_need(&node, root, "device_name", err);
+    gt_status status = gt_json_need_string(&device, root, "device_name", err);
     if (status == GEMMTUNE_OK)
-        status = gt_json_string(&device, node, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_need(&node, root, "kernel_name", err);
-    if (status == GEMMTUNE_OK)
-        status = gt_json_string(&kernel, node, err);
+        status = gt_json_need_string(&kernel, root, "kernel_name", err);
     if (status == GEMMTUNE_OK)
         snprintf(out->title, sizeof out->title, "%.100s on %.100s",
                  kernel[0] ? kernel : "a kernel without a name",

@@ -249,14 +249,15 @@ struct place {
     bool tied;    /* with the winner */
 };
 
-static double ratio_to(const struct gt_measurement *winner,
+/* Whether a finalist is not to be called slower than the winner: it ties, or it was faster
+ * in most of their common rounds. Without a common round medians count, but not beside the
+ * proof that it was beaten. */
+static bool is_as_fast(const struct gt_measurement *winner,
                        const struct gt_measurement *m) {
     struct gt_measurement ratio;
-    if (m == winner)
-        return 0;
     gt_ratio_of(&ratio, m, winner);
-    /* stored measurements may have no samples */
-    return ratio.samples > 0 ? ratio.median_ns : m->median_ns / winner->median_ns;
+    return ((ratio.samples > 0 || !m->beaten) && gt_ratio_median(m, winner) < 1) ||
+           gt_race_tied(m, winner);
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -284,10 +285,8 @@ static int order_finalists(struct place place[], const struct gt_job *job,
     }
     const int first = n > 0 ? gt_race_winner(time, n) : 0;
     for (int i = 0; i < n; i++) {
-        place[i].ratio = ratio_to(time[first], time[i]);
-        /* none that was as fast in their common rounds is called slower */
-        place[i].tied =
-            i == first || place[i].ratio < 1 || gt_race_tied(time[i], time[first]);
+        place[i].ratio = i == first ? 0 : gt_ratio_median(time[i], time[first]);
+        place[i].tied = i == first || is_as_fast(time[first], time[i]);
     }
     qsort(place, (size_t)n, sizeof *place, by_rank);
     return n;
@@ -303,8 +302,7 @@ static double compared_ns(const struct gt_tune_result *result, const struct gt_f
     double least = 0;
     for (int i = 0; i < result->winners; i++) {
         const struct gt_measurement *time = &result->winner[i].time;
-        const double ns =
-            i == 0 ? winner->median_ns : ratio_to(winner, time) * winner->median_ns;
+        const double ns = winner->median_ns * (i == 0 ? 1 : gt_ratio_median(time, winner));
         const struct gt_family *family =
             gt_families_find(t->families, result->winner[i].candidate.family);
         if (compared_index(family) == at && (least == 0 || ns < least))

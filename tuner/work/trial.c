@@ -215,21 +215,18 @@ static double lap(double *since) {
     return spent;
 }
 
-gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
-                       const struct gt_families *families, const struct gt_job *job,
-                       gt_stage_fn stage, void *user, struct gt_err *err) {
+void gt_trial_run(struct gt_report *report, struct gt_lab *lab,
+                  const struct gt_families *families, const struct gt_job *job,
+                  gt_stage_fn stage, void *user) {
     struct attempt a[GT_JOB_POINTS_MAX] = {{0}};
     struct gt_spent *spent = &report->result[0].spent; /* of all attempts together */
-    gemmtune_problem p;
+    const gemmtune_problem *const p = gt_lab_problem(lab);
     double since = gt_seconds();
-    gt_status status = gt_problem_from_name(&p, job->problem, err);
-    if (status != GEMMTUNE_OK)
-        return status;
     report->count = job->count;
     stage(user, GT_STAGE_COMPILING);
     for (int i = 0; i < job->count; i++) {
         a[i].result = &report->result[i];
-        build(&a[i], lab, families, &job->candidate[i], &p);
+        build(&a[i], lab, families, &job->candidate[i], p);
     }
     (void)lap(&since);
     stage(user, GT_STAGE_LAUNCHING);
@@ -244,11 +241,10 @@ gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
     spent->time_s = lap(&since);
     for (int i = 0; i < job->count; i++)
         if (a[i].exec)
-            judge(&a[i], lab, &p, job->kind);
+            judge(&a[i], lab, p, job->kind);
     for (int i = 0; i < job->count; i++)
         drop(&a[i]);
     spent->check_s += lap(&since);
-    return GEMMTUNE_OK;
 }
 
 gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *families,

@@ -14,11 +14,11 @@
 typedef void (*gt_stage_fn)(void *user, enum gt_stage stage);
 
 /* Tries candidate[0..count) of the job on the lab, which must be set up for the job's
- * problem, and fills report->result. Several correct candidates are timed in turn. Returns
- * only those failures that are not a candidate's outcome. */
-gt_status gt_trial_run(struct gt_report *report, struct gt_lab *lab,
-                       const struct gt_families *families, const struct gt_job *job,
-                       gt_stage_fn stage, void *user, struct gt_err *err);
+ * problem, and fills report->result. Several correct candidates are timed in turn. A
+ * failure is the outcome of a candidate. */
+void gt_trial_run(struct gt_report *report, struct gt_lab *lab,
+                  const struct gt_families *families, const struct gt_job *job,
+                  gt_stage_fn stage, void *user);
 
 /* Builds candidate[0] into the image cache. result[0] gets the compiler's verdict. Needs no
  * device. */
