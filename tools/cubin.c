@@ -65,8 +65,8 @@ static bool read_section(struct section *out, const struct gt_image *image,
 }
 
 static bool counts(const struct section *s) {
-    static const char *const left_out[] = {".debug",  ".nv_debug", ".note",
-                                           ".symtab", ".strtab",   ".shstrtab"};
+    static const char *const left_out[] = {".debug",  ".rela.debug", ".nv_debug", ".note",
+                                           ".symtab", ".strtab",     ".shstrtab"};
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
         if (strncmp(s->name, left_out[i], strlen(left_out[i])) == 0)
             return false;

@@ -25,8 +25,7 @@ void gt_exported_clear(struct gt_exported *r);
 struct gt_new_hash {
     const char *old_hash, *new_hash; /* 64 hex digits each */
 };
-/* Writes the file again with the new hashes, and changes nothing else of it. EIO, ENOMEM.
- */
+/* Writes the file again with the new hashes and no other change. EIO, ENOMEM. */
 gt_status gt_exported_stamp(const char *path, const struct gt_new_hash *change,
                             size_t count, struct gt_err *err);
 

@@ -2,6 +2,8 @@
 /* kernel.c - see kernel.h. */
 #include "tools/kernel.h"
 
+#include "runtime/drivers/build.h"
+#include "runtime/drivers/driver_util.h"
 #include "runtime/drivers/nvrtc.h"
 #include "runtime/family/family_inside.h"
 #include "tools/read_stream.h"
@@ -163,16 +165,22 @@ struct codes {
     struct gt_image image[TRIES];
 };
 
+/* The first code of a text may be one that an earlier run has kept; others are fresh. */
+static gt_status compile(struct gt_image *image, const struct codes *c,
+                         const struct gt_device *d, struct gt_err *err) {
+    struct gt_nvrtc_choice choice;
+    if (c->count == 0)
+        return gt_build(image, &gt_driver_cuda, d, c->text, NULL, err);
+    gt_image_init(image);
+    const gt_status status = gt_nvrtc_choose(&choice, d->cc, err);
+    return status == GEMMTUNE_OK ? gt_nvrtc_build(image, &choice, c->text, err) : status;
+}
+
 /* Adds the code of one more compilation. False: there is none, and `why` says it. */
 static bool add_code(struct codes *c, const struct gt_device *d,
                      char why[GT_KERNEL_WHY_MAX]) {
-    struct gt_nvrtc_choice choice;
     struct gt_err err = {""};
-    struct gt_image *image = &c->image[c->count];
-    *image = (struct gt_image){.registers = -1, .spill_bytes = -1, .smem_bytes = -1};
-    gt_status status = gt_nvrtc_choose(&choice, d->cc, &err);
-    if (status == GEMMTUNE_OK)
-        status = gt_nvrtc_build(image, &choice, c->text, &err);
+    const gt_status status = compile(&c->image[c->count], c, d, &err);
     c->count++;
     if (status != GEMMTUNE_OK)
         (void)snprintf(why, GT_KERNEL_WHY_MAX, "the %s text has no machine code: %.400s",

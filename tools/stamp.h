@@ -24,20 +24,18 @@ struct gt_stamp_row {
     const char *family, *hash;                       /* the records' */
     const struct gt_family *old_family, *new_family; /* NULL: the tree has none */
     enum gt_stamp_state state;
-    size_t records;            /* all */
-    size_t compared;           /* records whose kernels were compared */
-    size_t kernels;            /* that are different from each other among them */
-    size_t same[GT_SAME_WAYS]; /* of these kernels; GT_SAME_NOT: they differ */
-    size_t
-        first; /* the first record that differs, by its place in the order of comparing */
-    const struct gt_recorded *differs; /* that one; NULL: none does */
+    size_t records;                    /* all */
+    size_t compared;                   /* records whose kernels were compared */
+    size_t kernels;                    /* that are different from each other among them */
+    size_t same[GT_SAME_WAYS];         /* of these kernels; GT_SAME_NOT: they differ */
+    const struct gt_recorded *differs; /* the first record that does; NULL: none */
+    size_t first;                      /* its place in the order of comparing */
     char why[GT_KERNEL_WHY_MAX];
 };
 
 struct gt_stamp {
     const struct gt_exported *records;
-    const struct gt_tree *old_tree,
-        *new_tree;   /* old_tree may be NULL: nothing is compared */
+    const struct gt_tree *old_tree, *new_tree; /* no old tree: nothing is compared */
     bool all;        /* compare families of an unchanged hash as well */
     bool keep_going; /* compare all kernels of a family of which one differs */
     size_t sample;   /* compare so many records, at least one of each family; 0: all */
