@@ -212,7 +212,7 @@ $(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)
 
 # The program without the templates that are compiled in: it reads those of two folders.
 RESTAMP := $(B)/tools/restamp
-$(RESTAMP): $(patsubst %,$(B)/tools/%.o,restamp stamp made kernel cubin exported tree) \
+$(RESTAMP): $(patsubst %,$(B)/tools/%.o,restamp starts stamp made kernel cubin exported tree) \
     $(filter-out $(B)/core/embed.o $(B)/gen/templates.o $(B)/gen/families.o $(B)/tuner/cmd/main.o,\
         $(LIB_OBJ) $(PROG_OBJ))
 	$(call link,$(PROG_LIBS))

@@ -4,12 +4,13 @@
  * kernels of a file's records in two trees, and gives the records of families whose kernels
  * are all the same the hash of the new tree.
  *
- *     restamp [-o OLD] -n NEW [-s N] [-a] [-k] [-w] [-x KERNEL -d FOLDER] FILE
+ *     restamp [-o OLD] -n NEW [-s N] [-a] [-k] [-w] [-t] [-x KERNEL -d FOLDER] FILE
  *
  * OLD and NEW are folders as templates/ is one. Without OLD it checks the hashes alone.
  * With -x it writes both texts of one kernel into FOLDER.
  */
 #include "tools/stamp.h"
+#include "tools/starts.h"
 
 #include "core/new_file.h"
 #include "core/text.h"
@@ -25,7 +26,7 @@ enum { EXIT_SAME = 0, EXIT_DIFFERENT = 1, EXIT_USAGE = 2, HASH_SHOWN = 12 };
 struct options {
     const char *old_folder, *new_folder, *file;
     const char *kernel, *folder; /* -x and -d */
-    bool write;
+    bool write, starts;
     struct gt_stamp stamp;
 };
 
@@ -83,8 +84,9 @@ static void say_row(const struct gt_stamp_row *r, const struct options *o) {
         say_unknown(r, o->old_folder != NULL);
     if (r->differs != NULL)
         printf("%s: the first kernel that differs: %s. Both texts of it:\n"
-               "    tools/restamp OLD --show '%s %s %s'\n",
-               r->family, r->why, r->family, r->differs->problem, r->differs->point);
+               "    tools/restamp OLD %s--show '%s %s %s'\n",
+               r->family, r->why, o->starts ? "--starts " : "", r->family,
+               r->differs->problem, r->differs->point);
 }
 
 static gt_status print(const struct options *o, struct gt_err *err) {
@@ -207,7 +209,7 @@ static gt_status show(const struct options *o, struct gt_err *err) {
 
 static bool read_options(struct options *o, int argc, char **argv) {
     bool known = true;
-    for (int option; (option = getopt(argc, argv, "o:n:s:x:d:akw")) != -1;)
+    for (int option; (option = getopt(argc, argv, "o:n:s:x:d:aktw")) != -1;)
         switch (option) {
         case 'o':
             o->old_folder = optarg;
@@ -230,6 +232,9 @@ static bool read_options(struct options *o, int argc, char **argv) {
         case 'k':
             o->stamp.keep_going = true;
             break;
+        case 't':
+            o->starts = true;
+            break;
         case 'w':
             o->write = true;
             break;
@@ -238,12 +243,36 @@ static bool read_options(struct options *o, int argc, char **argv) {
         }
     o->file = argv[optind];
     return known && optind + 1 == argc && o->new_folder != NULL &&
-           (o->kernel == NULL || (o->folder != NULL && o->old_folder != NULL));
+           (o->kernel == NULL || (o->folder != NULL && o->old_folder != NULL)) &&
+           (!o->starts || (o->old_folder != NULL && !o->write));
 }
 
 static void log_line(void *user, gemmtune_log_level level, const char *line) {
     (void)user, (void)level;
     (void)fprintf(stderr, "restamp: %s\n", line);
+}
+
+/* The trees, and the records of the file or, in their place, the starts. */
+static gt_status load(struct gt_tree **old_tree, struct gt_tree **new_tree,
+                      struct gt_exported *records, struct options *o, struct gt_err *err) {
+    struct gt_exported file;
+    gt_status status = gt_tree_open(new_tree, o->new_folder, err);
+    if (status == GEMMTUNE_OK && o->old_folder != NULL)
+        status = gt_tree_open(old_tree, o->old_folder, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_exported_read(&file, o->file, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (!o->starts) {
+        *records = file;
+        return GEMMTUNE_OK;
+    }
+    status = file.devices > 0
+                 ? gt_starts_list(records, file.device, *old_tree, *new_tree, err)
+                 : gt_fail(err, GEMMTUNE_EPARSE, "%s: it has no device", o->file);
+    gt_exported_clear(&file);
+    o->file = "starts";
+    return status;
 }
 
 int main(int argc, char **argv) {
@@ -257,11 +286,7 @@ int main(int argc, char **argv) {
         return EXIT_USAGE;
     }
     gemmtune_set_log(log_line, NULL, GEMMTUNE_LOG_WARN);
-    gt_status status = gt_exported_read(&records, o.file, &err);
-    if (status == GEMMTUNE_OK)
-        status = gt_tree_open(&new_tree, o.new_folder, &err);
-    if (status == GEMMTUNE_OK && o.old_folder != NULL)
-        status = gt_tree_open(&old_tree, o.old_folder, &err);
+    gt_status status = load(&old_tree, &new_tree, &records, &o, &err);
     o.stamp.records = &records;
     o.stamp.old_tree = old_tree;
     o.stamp.new_tree = new_tree;

@@ -88,6 +88,11 @@ restamp --write --sample 2
 has "a sample stamps nothing" "exit $code, $said" "exit 2, *excludes --write"
 
 mutant
+change tile/tile.cl 's/PAST_EDGES/OUTSIDE/'
+restamp --starts
+is "starts in place of records" "exit $code, $(compared tile)" "exit 0, 5 5 5 0 5 0 0 same"
+
+mutant
 change tile/space.json 's/"smem": "SMEM"/"smem": "SMEM + 16"/'
 restamp --write
 has "a launch with more shared memory" "exit $code, $(lines) lines, $said" \
