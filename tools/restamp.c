@@ -78,8 +78,9 @@ static void say_unknown(const struct gt_stamp_row *r, bool has_old) {
 
 static void say_row(const struct gt_stamp_row *r, const struct options *o) {
     if (r->state == GT_STAMP_GONE)
-        printf("%s: it has %zu record%s, and the new tree has no such family\n", r->family,
-               r->records, gt_text_plural((int64_t)r->records));
+        printf("%s: it has %zu record%s, and the new tree has no such family, "
+               "or none that this program reads\n",
+               r->family, r->records, gt_text_plural((int64_t)r->records));
     if (r->state == GT_STAMP_UNKNOWN)
         say_unknown(r, o->old_folder != NULL);
     if (r->differs != NULL)
