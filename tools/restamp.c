@@ -33,7 +33,7 @@ struct options {
 /* ---- what is said ------------------------------------------------------------------- */
 
 static const char *verdict(const struct gt_stamp_row *r) {
-    return r->differs != NULL                          ? "differs"
+    return r->differs != NULL                          ? "not proved"
            : r->compared < r->records                  ? "same so far"
            : strcmp(r->hash, r->new_family->hash) == 0 ? "same, hash unchanged"
                                                        : "same";
@@ -50,7 +50,8 @@ static const char *verdict(const struct gt_stamp_row *r) {
       "others that are the same behind the preprocessor")                                  \
     X("code", "machine code", COUNT, 0, r->same[GT_SAME_CODE],                             \
       "others of the same machine code")                                                   \
-    X("differ", "differ", COUNT, 0, r->same[GT_SAME_NOT], "kernels that are not the same") \
+    X("not_proved", "not proved", COUNT, 0, r->same[GT_SAME_NOT],                          \
+      "kernels that differ, or that cannot be compiled here")                              \
     X("verdict", "all", TEXT, 0, verdict(r), "what follows for the family")
 GT_COLUMNS(row, struct gt_stamp_row, ROWS)
 static const struct gt_form rows = GT_FORM(row, "");
@@ -84,7 +85,7 @@ static void say_row(const struct gt_stamp_row *r, const struct options *o) {
     if (r->state == GT_STAMP_UNKNOWN)
         say_unknown(r, o->old_folder != NULL);
     if (r->differs != NULL)
-        printf("%s: the first kernel that differs: %s. Both texts of it:\n"
+        printf("%s: the first kernel that is not proved the same: %s. Both texts:\n"
                "    tools/restamp OLD %s--show '%s %s %s'\n",
                r->family, r->why, o->starts ? "--starts " : "", r->family,
                r->differs->problem, r->differs->point);

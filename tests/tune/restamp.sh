@@ -45,7 +45,7 @@ lines() {
 }
 
 # compared FAMILY: the family's cells of the table: records, compared, kernels, same text, preprocessed,
-# machine code, differ, verdict
+# machine code, not proved, verdict
 compared() {
     echo "$said" | awk -v family="$1" '$1 == family && NF > 8 { $1 = ""; print substr($0, 2) }'
 }
@@ -96,10 +96,10 @@ mutant
 change tile/space.json 's/"smem": "SMEM"/"smem": "SMEM + 16"/'
 restamp --write
 has "a launch with more shared memory" "exit $code, $(lines) lines, $said" \
-    "exit 1, 0 lines, *tile: the first kernel that differs: its launch was \"kernel gemm: *\" and is \"kernel gemm: "
+    "exit 1, 0 lines, *tile: the first kernel that is not proved the same: its launch was \"kernel gemm: *\" and is \"kernel gemm: "
 change tile/space.json 's/"THREADS <= MAX_THREADS"/"THREADS <= 16"/'
 restamp
-has "a point that is gone" "exit $code, $said" "exit 1, *tile: the first kernel that differs: the new tree refuses it: "
+has "a point that is gone" "exit $code, $said" "exit 1, *tile: the first kernel that is not proved the same: the new tree refuses it: "
 rm -r "$new/tile"
 restamp
 has "a family that is gone" "exit $code, $said" "exit 1, *tile: it has 1 record, and the new tree has no such family"
@@ -109,14 +109,14 @@ mutant
 change tile/tile.cl 's/row < rows/row <= rows/'
 change tma/tma.cu 's/for (int i = 0;/for (int i = 1 - 1;/'
 restamp --write
-has "one instruction differs" "exit $code, $(compared tile)" "exit 1, 1 1 1 0 0 0 1 differs"
+has "one instruction differs" "exit $code, $(compared tile)" "exit 1, 1 1 1 0 0 0 1 not proved"
 case $said in
 *"no CUDA compiler"*)
     echo "ok - what NVRTC decides # SKIP no NVRTC: run tools/fetch-nvrtc"
     exit "$bad"
     ;;
 esac
-has "which one is said" "$said" "tile: the first kernel that differs: section .text.gemm differs*--show 'tile bf16-"
+has "which one is said" "$said" "tile: the first kernel that is not proved the same: section .text.gemm differs*--show 'tile bf16-"
 is "the same machine code of other text" "$(compared tma)" "1 1 1 0 0 1 0 same"
 is "only its family is stamped" "$(lines)" 1
 kernel=$(echo "$said" | sed -n "s/.*--show '\(.*\)'\$/\1/p")
