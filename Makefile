@@ -8,6 +8,8 @@
 #   make check-long what `make check` leaves out: tests that take long, and the rest of the
 #                   tests that it does a part of (GT_LONG=1)
 #   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
+#   make restamp OLD=HEAD~1: which families have the same kernels as in OLD, though their hashes
+#                   differ; WRITE=1 gives their records the new hashes (tools/restamp)
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make help       this text
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
@@ -152,7 +154,7 @@ endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi restamp lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -213,6 +215,13 @@ $(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o $(B)/tools/
 	$(call link)
 $(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)
 	$(call generate,$<)
+
+# The program without the templates that are compiled in: it reads those of two folders.
+RESTAMP := $(B)/tools/restamp
+$(RESTAMP): $(patsubst %,$(B)/tools/%.o,restamp starts stamp made kernel cubin exported tree) \
+    $(filter-out $(B)/core/embed.o $(B)/gen/templates.o $(B)/gen/families.o $(B)/tuner/cmd/main.o,\
+        $(LIB_OBJ) $(PROG_OBJ))
+	$(call link,$(PROG_LIBS))
 
 # Rewritten only when what they say changes: other flags rebuild the objects, a file that came
 # or went rebuilds the archives and the embedded texts. -Werror changes no object.
@@ -277,7 +286,7 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+TOOLS := $(GUARD) $(RESTAMP) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -306,13 +315,13 @@ check-threads: $(call marked,threads) $(TOOLS)
 NVRTC_TEST := $(call marked,nvrtc)
 NVRTC_DIR  ?= build
 nvrtc_of    = $(firstword $(wildcard $(NVRTC_DIR)/$1/nvidia/*/lib/libnvrtc.so.*))
-check-nvrtc: $(NVRTC_TEST) $(GUARD)
+check-nvrtc: $(NVRTC_TEST) $(GUARD) $(RESTAMP)
 	$(if $(and $(call nvrtc_of,nvrtc12),$(call nvrtc_of,nvrtc13)),,$(error check-nvrtc: run \
 	    tools/fetch-nvrtc first))
 	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) \
 	    $(RUN) $(NVRTC_TEST)
-	@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) GT_SHARE=$(GT_SHARE) \
-	    GT_NVRTC_BELOW=75 $(RUN) $(NVRTC_TEST)
+	$(if $(filter-out %.sh,$(NVRTC_TEST)),@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) \
+	    GT_SHARE=$(GT_SHARE) GT_NVRTC_BELOW=75 $(RUN) $(filter-out %.sh,$(NVRTC_TEST)))
 
 # Runs families that need CUDA, in software; built with optimisation. Its tests are the ones
 # that skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
@@ -366,6 +375,10 @@ man: $(B)/gemmtune
 abi: $(B)/libgemmtune.so
 	tools/abi $< >$(B)/abi.txt
 	cp $(B)/abi.txt tests/data/abi.txt
+
+restamp: $(RESTAMP)
+	$(if $(OLD),,$(error make restamp OLD=REVISION: the templates of which revision?))@GT_BUILD=$(B) \
+	    tools/restamp $(OLD) $(if $(WRITE),--write)
 
 setup:
 	@tools/setup build device check lint
