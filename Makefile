@@ -9,6 +9,7 @@
 #                   of which it does a part (GT_LONG=1)
 #   make check-ptx  CUDA's kernels on a GPU in software, with the NVRTC of tools/fetch-nvrtc
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
+#   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -79,7 +80,7 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 # `make check` leaves these to `make check-long`,
-LONG_ONLY := again agree bench cheats crew epilogue evaluate fake_cuda faults finals full late passes pipeline ptx \
+LONG_ONLY := again agree bench cheats crew epilogue evaluate fake_cuda faults finals full gpu_figures late passes pipeline ptx \
              ptx_mutants ptx_trials ptx_types remainder shard test_accept test_library_tuned \
              test_nvrtc_compile uncounted workspace_limits
 # and of these it does a part.
@@ -146,7 +147,7 @@ endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi figures lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -348,6 +349,10 @@ demo:
 man: $(B)/gemmtune
 	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
 	cp $(B)/gemmtune.1 docs/man/gemmtune.1
+
+# Whatever follows from the results in docs/figures; tests/cli/figures.sh asks whether it is current.
+figures: $(B)/gemmtune
+	GEMMTUNE=$(CURDIR)/$(B)/gemmtune tools/figures
 
 # What tests/cli/abi.sh holds the library against: recorded with each change that adds to the public
 # header, and anew for a new minor version.
