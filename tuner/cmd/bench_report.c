@@ -107,12 +107,12 @@ static void begin(struct gt_bench_report *r) {
     }
     gt_device_key(&r->device, key);
     (void)fputs("{", stdout);
+    gt_json_text(&first, "gemmtune", gt_common_version());
+    gt_json_text(&first, "command", r->command);
     gt_json_text(&first, "device", key);
     gt_json_text(&first, "name", r->device.name);
     gt_json_text(&first, "driver", r->device.driver);
     gt_json_text(&first, "compiler", r->device.compiler);
-    gt_json_text(&first, "gemmtune", gt_common_version());
-    gt_json_text(&first, "command", r->command);
     gt_json_name(&first, "lines");
     (void)fputs("[", stdout);
 }

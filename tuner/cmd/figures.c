@@ -114,6 +114,8 @@ static int put_workspace(char *text, int len, double bytes) {
         return gt_text_put(text, CONDITIONS_MAX, len,
                            " Each side had a workspace of twice the matrices, and at "
                            "least 64 MiB.");
+    if (bytes < 1)
+        return gt_text_put(text, CONDITIONS_MAX, len, " No side had a workspace.");
     (void)snprintf(words, sizeof words, " Each side had a workspace of %s.",
                    gt_show_bytes(size, bytes));
     return gt_text_put(text, CONDITIONS_MAX, len, words);

@@ -61,8 +61,7 @@ static gt_status take_head(struct gt_figure_file *file, struct gt_err *err) {
         {"command", &file->command},
         {NULL, NULL},
     };
-    const struct number_member number[] = {{"workspace_bytes", &file->workspace},
-                                           {NULL, NULL}};
+    const struct number_member number[] = {{"workspace", &file->workspace}, {NULL, NULL}};
     return take_all(gt_json_root(file->doc), text, number, err);
 }
 
