@@ -78,7 +78,7 @@ expect "a file that is not there" 3 'none.json: No such file' figures none.json
 expect "another kind of file" 3 'demo.json:.*lines' figures "$GT_SRC/configs/demo.json"
 expect "a problem twice" 3 'toy-products.json:.*/lines/0: f32-nn-24x20x36 is in products.json already' figures products.json "$data/toy-products.json"
 sed 's/GTX 1050/GTX 1080/; s/"device": "[^"]*"/"device": "other"/' batches.json >other.json
-expect "another device" 3 'other.json:1: .*device other; that of products.json is ' figures products.json other.json
+expect "another device" 3 'other.json:1: .*device other; in products.json it is ' figures products.json other.json
 sed 's/"gemmtune": "[^"]*"/"gemmtune": "9.9.9"/' batches.json >newer.json
 expect "another version" 3 'newer.json:1: .*gemmtune 9.9.9; ' figures products.json newer.json
 sed 's/"gemmtune"/"workspace": 33554432, "gemmtune"/' batches.json >limited.json

@@ -19,7 +19,7 @@ links() {
         }' "$@" | grep -v ' [a-z]*://'
 }
 
-# anchors FILE: those that its headings have
+# anchors FILE: the anchors of its headings
 anchors() {
     sed -n 's/^##* *//p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/\[\([^]]*\)\]([^)]*)/\1/g; s/[^a-z0-9 _-]//g; s/ /-/g'
 }

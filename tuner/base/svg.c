@@ -17,7 +17,7 @@ static const struct {
     {"#000000", "#ffffff"},   {GT_SVG_GRID, "#3d444d"}, {GT_SVG_INK, "#e6edf3"},
     {GT_SVG_DULL, "#9198a1"}, {paper, "#0d1117"},
 };
-/* PLAIN: those that gt_svg_colour gives, which are the first ones */
+/* PLAIN: the first ones, which gt_svg_colour gives */
 enum { PLAIN = 7, COLOURS = sizeof colours / sizeof *colours };
 
 const char *gt_svg_colour(size_t index) {

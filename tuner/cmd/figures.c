@@ -121,7 +121,7 @@ static int put_workspace(char *text, int len, double bytes) {
     return gt_text_put(text, CONDITIONS_MAX, len, words);
 }
 
-/* Writes ", 2 WHAT", the first time behind the beginning of a sentence. */
+/* Writes ", 2 WHAT", the first time after the beginning of a sentence. */
 static int put_count(char *text, int len, bool *first, int count, const char *what) {
     char words[128];
     if (count == 0)

@@ -172,7 +172,7 @@ static gt_status compare_heads(const struct gt_figure_file *file,
         return gt_json_fail(root, err, "no device");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!is_same(rows[i].here, rows[i].there))
-            return gt_json_fail(root, err, "%s %s; that of %s is %s", rows[i].what,
+            return gt_json_fail(root, err, "%s %s; in %s it is %s", rows[i].what,
                                 rows[i].here != NULL ? rows[i].here : "is missing",
                                 first->path,
                                 rows[i].there != NULL ? rows[i].there : "missing");

@@ -30,8 +30,8 @@ static const struct {
 };
 enum { VERDICTS = sizeof verdicts / sizeof *verdicts };
 
-/* Groups first to last share an axis: those of products, or those of batches, whose ratios
- * are so large that they would press all others together. */
+/* Groups first to last share an axis. Batches have an axis of their own: their ratios are
+ * so large that they would press all others together. */
 struct panel {
     size_t first, last;
     double low, high;   /* ends of the axis, as ratios */
@@ -218,7 +218,7 @@ static void describe(char *text, size_t size, const struct gt_figures *f) {
     }
 }
 
-/* Groups of products come first, those of batches behind them. */
+/* Groups of products come before groups of batches. */
 static size_t count_products(const struct gt_figures *f) {
     size_t i = 0;
     while (i < f->groups && f->line[f->group[i].begin].type < GT_DTYPES)
