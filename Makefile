@@ -11,6 +11,7 @@
 #   make restamp OLD=HEAD~1: which families have the same kernels as in OLD, though their hashes
 #                   differ; WRITE=1 gives their records the new hashes (tools/restamp)
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
+#   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
@@ -154,7 +155,7 @@ endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi restamp lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -369,6 +370,10 @@ demo:
 man: $(B)/gemmtune
 	$(B)/gemmtune man <docs/man/gemmtune.1.in >$(B)/gemmtune.1
 	cp $(B)/gemmtune.1 docs/man/gemmtune.1
+
+# Whatever follows from the results in docs/figures; tests/cli/figures.sh asks whether it is current.
+figures: $(B)/gemmtune
+	GEMMTUNE=$(CURDIR)/$(B)/gemmtune tools/figures
 
 # tests/cli/abi.sh holds the library against this: recorded with each change that adds to the public
 # header, and anew for a new minor version.

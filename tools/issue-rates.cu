@@ -3,7 +3,7 @@
  * issue-rates - what an inner loop of multiply-adds can reach on this GPU, and what takes it away: a patch of
  * TM x TN accumulators a thread, its operands from registers alone or by some loads of 16 bytes a k from shared
  * memory, the multiply-adds in one order or another, unrolled over more or less of k. No global memory, no
- * copies: a GEMM kernel with the same loop is slower. docs/performance.md draws on it.
+ * copies: a GEMM kernel with the same loop is slower. docs/notes/f32-limits.md draws on it.
  *
  *     nvcc -O3 -arch=native -o issue-rates tools/issue-rates.cu && ./issue-rates
  */

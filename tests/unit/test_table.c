@@ -75,6 +75,21 @@ static void test_people(void **state) {
     gt_table_destroy(NULL);
 }
 
+static void test_markdown(void **state) {
+    static const struct row rows[] = {
+        {"a | b", 1e6, 1, "x"},
+        {"", NAN, NAN, "last"},
+    };
+    struct gt_table *t = make(rows, 2);
+    (void)state;
+    expect(t, gt_table_markdown,
+           "| name | time | ok | note |\n"
+           "| --- | ---: | ---: | --- |\n"
+           "| a \\| b | 1 ms | true | x |\n"
+           "| | | | last |\n");
+    gt_table_destroy(t);
+}
+
 /* ---- on a narrow terminal ---- */
 
 struct kernel {
@@ -450,6 +465,7 @@ static void test_locale(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_people),
+        cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_wide),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_narrow),

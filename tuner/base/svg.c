@@ -6,12 +6,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#000000"};
-enum { COLOURS = sizeof colours / sizeof *colours };
+static const char paper[] = "#fff";
+
+/* A colour of a light page, and the one in its place on a dark page. */
+static const struct {
+    const char *light, *dark;
+} colours[] = {
+    {"#0072b2", "#56b4e9"},   {"#d55e00", "#f0883e"},   {"#009e73", "#2fbf93"},
+    {"#cc79a7", "#e09cc2"},   {"#e69f00", "#f2b93b"},   {"#56b4e9", "#9ad2f5"},
+    {"#000000", "#ffffff"},   {GT_SVG_GRID, "#3d444d"}, {GT_SVG_INK, "#e6edf3"},
+    {GT_SVG_DULL, "#9198a1"}, {paper, "#0d1117"},
+};
+/* PLAIN: the first ones, which gt_svg_colour gives */
+enum { PLAIN = 7, COLOURS = sizeof colours / sizeof *colours };
 
 const char *gt_svg_colour(size_t index) {
-    return colours[index % COLOURS];
+    return colours[index % PLAIN].light;
 }
 
 /* The file is not opened when it is a pipe that somebody may read. */
@@ -26,23 +36,81 @@ gt_status gt_svg_ask(const char *path, struct gt_err *err) {
     return status;
 }
 
-gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
+/* ---- the head ---- */
+
+static void put_words(FILE *out, const char *words) {
+    for (; *words != '\0'; words++)
+        switch (*words) {
+        case '&':
+            (void)fputs("&amp;", out);
+            break;
+        case '<':
+            (void)fputs("&lt;", out);
+            break;
+        default:
+            (void)fputc(*words, out);
+        }
+}
+
+static void put_rule(FILE *out, const char *light, const char *dark) {
+    fprintf(out, ".gt [fill=\"%s\"]{fill:%s}.gt [stroke=\"%s\"]{stroke:%s}\n", light, dark,
+            light, dark);
+}
+
+/* The style names attributes, so that it asks nothing of the functions that draw. */
+static void put_style(FILE *out) {
+    (void)fputs("<style>@media (prefers-color-scheme:dark){\n", out);
+    for (size_t i = 0; i < COLOURS; i++)
+        put_rule(out, colours[i].light, colours[i].dark);
+    (void)fputs("}</style>\n", out);
+}
+
+void gt_svg_open(struct gt_svg *out, FILE *stream, const struct gt_svg_head *head) {
+    out->out = stream;
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gt\" role=\"img\" "
+            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n<title>",
+            head->width, head->height);
+    put_words(stream, head->title);
+    (void)fputs("</title>\n", stream);
+    if (head->about != NULL) {
+        (void)fputs("<desc>", stream);
+        put_words(stream, head->about);
+        (void)fputs("</desc>\n", stream);
+    }
+    put_style(stream);
+    fprintf(stream,
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n<g fill=\"%s\">\n",
+            paper, GT_SVG_INK);
+}
+
+void gt_svg_close(struct gt_svg *s) {
+    (void)fputs("</g>\n</svg>\n", s->out);
+}
+
+gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,
                        struct gt_err *err) {
     const gt_status status = gt_new_text_begin(&out->text, path, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    out->out = out->text.out;
-    fprintf(out->out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            width, height);
-    return GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        gt_svg_open(out, out->text.out, head);
+    return status;
 }
 
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err) {
-    fputs("</svg>\n", s->out);
+    gt_svg_close(s);
     return gt_new_text_end(&s->text, GEMMTUNE_OK, err);
+}
+
+/* ---- what is drawn ---- */
+
+void gt_svg_group_begin(struct gt_svg *s, const char *name) {
+    (void)fputs("<g><title>", s->out);
+    put_words(s->out, name);
+    (void)fputs("</title>\n", s->out);
+}
+
+void gt_svg_group_end(struct gt_svg *s) {
+    (void)fputs("</g>\n", s->out);
 }
 
 void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor,
@@ -50,18 +118,15 @@ void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor
     static const char *const anchors[] = {"start", "middle", "end"};
     fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
             anchors[anchor]);
-    for (; *words != '\0'; words++)
-        switch (*words) {
-        case '&':
-            fputs("&amp;", s->out);
-            break;
-        case '<':
-            fputs("&lt;", s->out);
-            break;
-        default:
-            fputc(*words, s->out);
-        }
-    fputs("</text>\n", s->out);
+    put_words(s->out, words);
+    (void)fputs("</text>\n", s->out);
+}
+
+void gt_svg_heading(struct gt_svg *s, double x, double y, const char *words) {
+    fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", x,
+            y);
+    put_words(s->out, words);
+    (void)fputs("</text>\n", s->out);
 }
 
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
@@ -80,12 +145,13 @@ void gt_svg_box(struct gt_svg *s, double x, double y, double width, double heigh
                 const char *colour) {
     fprintf(s->out,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
-            "stroke=\"#fff\" stroke-width=\"%s\"/>\n",
-            x, y, width > 0.3 ? width : 0.3, height, colour, width > 2 ? "0.5" : "0");
+            "stroke=\"%s\" stroke-width=\"%s\"/>\n",
+            x, y, width > 0.3 ? width : 0.3, height, colour, paper,
+            width > 2 ? "0.5" : "0");
 }
 
 void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
-                 const char *colour) {
+                 const char *colour, double scale) {
     /* corners about the middle; all marks have about the same area */
     static const char *const outlines[GT_SVG_MARKS] = {
         [GT_SVG_SQUARE] = "-4,-4 4,-4 4,4 -4,4",
@@ -93,10 +159,11 @@ void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
         [GT_SVG_DIAMOND] = "0,-6 5,0 0,6 -5,0",
     };
     if (outlines[mark] == NULL)
-        fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" fill=\"%s\"/>\n", x, y,
-                colour);
+        fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.3g\" fill=\"%s\"/>\n", x, y,
+                4.5 * scale, colour);
     else
         fprintf(s->out,
-                "<polygon transform=\"translate(%.1f %.1f)\" points=\"%s\" fill=\"%s\"/>\n",
-                x, y, outlines[mark], colour);
+                "<polygon transform=\"translate(%.1f %.1f) scale(%.3g)\" points=\"%s\" "
+                "fill=\"%s\"/>\n",
+                x, y, scale, outlines[mark], colour);
 }

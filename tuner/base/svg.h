@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.h - draws lines, marks and words into an SVG file. Coordinates are pixels from the
- * upper left corner.
+ * svg.h - draws lines, marks and words as SVG: a file, or a part of another document such
+ * as HTML. Coordinates are pixels from the upper left corner.
+ *
+ * Drawing names the colours of a light page. A style in the picture replaces the known ones
+ * (gt_svg_colour, GT_SVG_GRID, GT_SVG_INK, GT_SVG_DULL, the paper) where the reader's page
+ * is dark. A program that knows no styles shows the light picture.
  */
 #ifndef GT_TUNER_BASE_SVG_H
 #define GT_TUNER_BASE_SVG_H
@@ -13,8 +17,15 @@
 #include <stdio.h>
 
 struct gt_svg {
-    FILE *out; /* of `text` */
-    struct gt_new_text text;
+    FILE *out;
+    struct gt_new_text text; /* the file of gt_svg_begin */
+};
+
+struct gt_svg_head {
+    int width, height;
+    /* for readers who do not see the picture */
+    const char *title; /* a line */
+    const char *about; /* sentences with what it shows; NULL: nothing more */
 };
 
 struct gt_svg_spot {
@@ -30,6 +41,10 @@ enum gt_svg_mark {
     GT_SVG_MARKS
 };
 
+#define GT_SVG_GRID "#ddd"    /* lines of axes */
+#define GT_SVG_INK  "#1f2328" /* words */
+#define GT_SVG_DULL "#6e7781" /* of less weight than the other colours */
+
 /* Colours that colour-blind readers can distinguish (Okabe and Ito). */
 const char *gt_svg_colour(size_t index);
 
@@ -39,19 +54,31 @@ gt_status gt_svg_ask(const char *path, struct gt_err *err);
 
 /* The file appears whole, at gt_svg_end,
  * which reports earlier write errors as well. EIO. */
-gt_status gt_svg_begin(struct gt_svg *out, const char *path, int width, int height,
+gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);
+/* Draws into a document under way. The caller owns `stream`, and looks at its errors. */
+void gt_svg_open(struct gt_svg *out, FILE *stream, const struct gt_svg_head *head);
+void gt_svg_close(struct gt_svg *s);
+
+/* What is drawn in between is one thing of this name, which a browser shows under the
+ * pointer. Groups may stand in groups. */
+void gt_svg_group_begin(struct gt_svg *s, const char *name);
+void gt_svg_group_end(struct gt_svg *s);
 
 void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor,
                  const char *words);
+/* The same, larger and bold. */
+void gt_svg_heading(struct gt_svg *s, double x, double y, const char *words);
 /* `dash` has SVG's format: lengths of strokes and gaps. NULL draws one stroke. */
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
                   const char *colour, double width, const char *dash);
-/* A filled rectangle with a thin white border, so that neighbours can be told apart. */
+/* A filled rectangle with a thin border of the paper's colour, so that neighbours can be
+ * told apart. */
 void gt_svg_box(struct gt_svg *s, double x, double y, double width, double height,
                 const char *colour);
+/* `scale` 1 is about nine pixels. Marks of one scale have about the same area. */
 void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
-                 const char *colour);
+                 const char *colour, double scale);
 
 #endif

@@ -111,6 +111,8 @@ void gt_table_print(const struct gt_table *t, size_t room, FILE *out);
 void gt_table_csv(const struct gt_table *t, FILE *out);
 /* Prints an array of objects and a newline. An empty cell is null. */
 void gt_table_json(const struct gt_table *t, FILE *out);
+/* Prints a table of Markdown, with the columns that people see. */
+void gt_table_markdown(const struct gt_table *t, FILE *out);
 /* Print one line alone, for rows that are printed as they arrive. In CSV, line 0 is the
  * heading and line i is row i - 1. */
 void gt_table_csv_line(const struct gt_table *t, size_t line, FILE *out);

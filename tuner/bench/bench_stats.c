@@ -48,7 +48,7 @@ static bool is_any(const gemmtune_problem *p) {
 static const struct {
     const char *name, *about;
     bool (*fits)(const gemmtune_problem *p);
-} classes[] = {
+} classes[GT_SHAPE_CLASSES] = {
     {"small", "m, n and k at most 512", is_small},
     {"deep", "k at least 8 times m and n", is_deep},
     {"skinny", "m or n at most 64", is_skinny},
@@ -57,17 +57,20 @@ static const struct {
     {"square", "m = n = k", is_square},
     {"wide", "everything else", is_any},
 };
-enum { CLASSES = sizeof classes / sizeof *classes };
 
-const char *gt_shape_class(const gemmtune_problem *p) {
+size_t gt_shape_class_index(const gemmtune_problem *p) {
     size_t i = 0;
     while (!classes[i].fits(p))
         i++;
-    return classes[i].name;
+    return i;
+}
+
+const char *gt_shape_class(const gemmtune_problem *p) {
+    return classes[gt_shape_class_index(p)].name;
 }
 
 const char *gt_shape_class_at(size_t i, const char **about) {
-    if (i >= CLASSES)
+    if (i >= GT_SHAPE_CLASSES)
         return NULL;
     *about = classes[i].about;
     return classes[i].name;

@@ -10,8 +10,10 @@
 #include "core/outcome.h"
 #include "core/problem/problem.h"
 
-/* "small", "deep" ...: the first class in the table that the shape fits. */
+enum { GT_SHAPE_CLASSES = 7 };
+/* "small", "deep" ...: the first class in the table that the shape fits, and its index. */
 const char *gt_shape_class(const gemmtune_problem *p);
+size_t gt_shape_class_index(const gemmtune_problem *p);
 /* Name and meaning of class i in the table's order; NULL after the last one. */
 const char *gt_shape_class_at(size_t i, const char **about);
 

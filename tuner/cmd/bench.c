@@ -18,6 +18,7 @@ struct values {
     double budget, turn, timeout;
     bool aa, overhead, error, quiet;
     struct gt_format format;
+    char command[GT_COMMAND_MAX];
 };
 
 static const struct gt_option options[] = {
@@ -79,6 +80,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                    const struct gt_sweep *sweep, const struct values *v) {
     struct gt_err err = {""};
     struct gt_bench_report r = {.device = *d,
+                                .command = v->command,
                                 .sweep = sweep,
                                 .format = v->format,
                                 .aa = v->aa,
@@ -244,6 +246,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_device device;
     struct gt_err err = {""};
     int first = 0;
+    gt_common_command(v.command, argc, argv);
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
     if (code < 0 && v.error && v.overhead)
         code = gt_die(GT_EXIT_USAGE, "bench: --error and --overhead exclude each other");

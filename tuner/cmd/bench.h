@@ -11,18 +11,17 @@
 #include "tuner/bench/bench_stats.h"
 #include "tuner/cmd/common.h"
 
-enum { GT_BENCH_CLASSES = 16 };
-
 /* The report under way. The caller sets the first members; the others are zero. */
 struct gt_bench_report {
     struct gt_device device;
+    const char *command; /* as it was typed */
     const struct gt_sweep *sweep;
     struct gt_format format;
     bool aa, by_name, started;
     /* by row of dtype.h */
     bool has_floor[GT_DTYPES], seen[GT_DTYPES];
     double floor[GT_DTYPES]; /* how far the ratio of our kernel to itself was from 1 */
-    struct gt_tally all, types[GT_DTYPES], shape[GT_BENCH_CLASSES];
+    struct gt_tally all, types[GT_DTYPES], shape[GT_SHAPE_CLASSES];
     size_t done;
     int wrong, failed, alone;          /* alone: number of lines without a baseline */
     int wrong_candidates, wrong_lines; /* of the others; lines that have any */

@@ -42,14 +42,6 @@ static void judge(struct gt_bench_report *r, struct gt_bench_entry *e) {
     e->verdict = gt_verdict_of(&e->base->ratio, e->floor);
 }
 
-static size_t class_index(const gemmtune_problem *p) {
-    const char *about, *name = gt_shape_class(p);
-    size_t i = 0;
-    while (strcmp(gt_shape_class_at(i, &about), name) != 0)
-        i++;
-    return i;
-}
-
 static void count_clock(struct gt_bench_report *r, const struct gt_bench_line *line) {
     const int low = line->clock_low_mhz, high = line->clock_high_mhz;
     r->dropped += line->dropped;
@@ -77,7 +69,7 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
         return;
     gt_tally_add(&r->all, e->verdict, e->ratio);
     gt_tally_add(&r->types[row], e->verdict, e->ratio);
-    gt_tally_add(&r->shape[class_index(p)], e->verdict, e->ratio);
+    gt_tally_add(&r->shape[gt_shape_class_index(p)], e->verdict, e->ratio);
     if (e->verdict != GT_NOISY && (r->worst == 0 || e->ratio < r->worst)) {
         r->worst = e->ratio;
         snprintf(r->worst_problem, sizeof r->worst_problem, "%s", e->item->name);
@@ -115,6 +107,8 @@ static void begin(struct gt_bench_report *r) {
     }
     gt_device_key(&r->device, key);
     (void)fputs("{", stdout);
+    gt_json_text(&first, "gemmtune", gt_common_version());
+    gt_json_text(&first, "command", r->command);
     gt_json_text(&first, "device", key);
     gt_json_text(&first, "name", r->device.name);
     gt_json_text(&first, "driver", r->device.driver);

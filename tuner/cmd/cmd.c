@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd.c - the table of subcommands, and how a command line selects one. */
 #include "tuner/cmd/cmd.h"
+#include "tuner/cmd/common.h"
 
 #include "core/text.h"
 #include "tuner/base/wrap.h"
@@ -12,18 +13,16 @@ extern const struct gt_cmd gt_cmd_tune, gt_cmd_trial, gt_cmd_run, gt_cmd_verify,
     gt_cmd_ladder, gt_cmd_worker, gt_cmd_devices, gt_cmd_list, gt_cmd_show, gt_cmd_lookup,
     gt_cmd_space, gt_cmd_explain, gt_cmd_compare, gt_cmd_export, gt_cmd_import,
     gt_cmd_merge, gt_cmd_cache, gt_cmd_doctor, gt_cmd_bench, gt_cmd_agree, gt_cmd_replay,
-    gt_cmd_predict, gt_cmd_evaluate, gt_cmd_man, gt_cmd_stream, gt_cmd_member;
+    gt_cmd_predict, gt_cmd_evaluate, gt_cmd_man, gt_cmd_stream, gt_cmd_member,
+    gt_cmd_figures;
 
 const struct gt_cmd *const gt_cmds[] = {
-    &gt_cmd_devices, &gt_cmd_tune,    &gt_cmd_list,
-    &gt_cmd_show,    &gt_cmd_lookup,  &gt_cmd_run,
-    &gt_cmd_stream,  &gt_cmd_trial,   &gt_cmd_space,
-    &gt_cmd_verify,  &gt_cmd_explain, &gt_cmd_predict,
-    &gt_cmd_ladder,  &gt_cmd_bench,   &gt_cmd_evaluate,
-    &gt_cmd_compare, &gt_cmd_export,  &gt_cmd_import,
-    &gt_cmd_agree,   &gt_cmd_replay,  &gt_cmd_merge,
-    &gt_cmd_doctor,  &gt_cmd_cache,   &gt_cmd_worker,
-    &gt_cmd_member,  &gt_cmd_man,     NULL,
+    &gt_cmd_devices,  &gt_cmd_tune,    &gt_cmd_list,   &gt_cmd_show,   &gt_cmd_lookup,
+    &gt_cmd_run,      &gt_cmd_stream,  &gt_cmd_trial,  &gt_cmd_space,  &gt_cmd_verify,
+    &gt_cmd_explain,  &gt_cmd_predict, &gt_cmd_ladder, &gt_cmd_bench,  &gt_cmd_figures,
+    &gt_cmd_evaluate, &gt_cmd_compare, &gt_cmd_export, &gt_cmd_import, &gt_cmd_agree,
+    &gt_cmd_replay,   &gt_cmd_merge,   &gt_cmd_doctor, &gt_cmd_cache,  &gt_cmd_worker,
+    &gt_cmd_member,   &gt_cmd_man,     NULL,
 };
 
 enum { CMDS = sizeof gt_cmds / sizeof *gt_cmds };
@@ -71,8 +70,7 @@ static int unknown(const char *name) {
 }
 
 static int print_version(void) {
-    printf("gemmtune %d.%d.%d\n", GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
-           GEMMTUNE_VERSION_PATCH);
+    printf("gemmtune %s\n", gt_common_version());
     return GT_EXIT_OK;
 }
 

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* Exit codes, as documented in README and the man page. */
+/* Exit codes, as documented in docs/guide.md and the man page. */
 enum gt_exit {
     GT_EXIT_OK = 0,
     GT_EXIT_FAILURE = 1, /* a run-time failure */

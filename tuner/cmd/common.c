@@ -48,6 +48,28 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
     return -1;
 }
 
+#define WORD(x)             #x
+#define VERSION_OF(a, b, c) WORD(a) "." WORD(b) "." WORD(c)
+
+const char *gt_common_version(void) {
+    return VERSION_OF(GEMMTUNE_VERSION_MAJOR, GEMMTUNE_VERSION_MINOR,
+                      GEMMTUNE_VERSION_PATCH);
+}
+
+void gt_common_command(char text[GT_COMMAND_MAX], int argc, char **argv) {
+    static const char dots[] = " ...";
+    int len = gt_text_put(text, GT_COMMAND_MAX, 0, "gemmtune");
+    for (int i = 0; i < argc; i++) {
+        const int after = len + 1 + (int)strlen(argv[i]);
+        if (after + (int)sizeof dots > GT_COMMAND_MAX) {
+            (void)gt_text_put(text, GT_COMMAND_MAX, len, dots);
+            return;
+        }
+        len = gt_text_put(text, GT_COMMAND_MAX, len, " ");
+        len = gt_text_put(text, GT_COMMAND_MAX, len, argv[i]);
+    }
+}
+
 int gt_common_picture(const char *path) {
     struct gt_err err = {""};
     if (path == NULL || gt_svg_ask(path, &err) == GEMMTUNE_OK)

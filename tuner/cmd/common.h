@@ -94,6 +94,11 @@ struct gt_format {
  * than `most`, or when both --json and --csv are given. `format` may be NULL. */
 int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *values,
                     const struct gt_format *format, int least, int most, int *first);
+const char *gt_common_version(void); /* "0.3.1" */
+/* "gemmtune" and the words of a command's line, for results that say how they were made.
+ * What does not fit ends in "...". */
+enum { GT_COMMAND_MAX = 512 };
+void gt_common_command(char text[GT_COMMAND_MAX], int argc, char **argv);
 /* Prints err's line and returns the exit code for the status. EIO is taken for a fault of
  * the database: a full disk, or another process that holds it. */
 int gt_common_fail(gt_status status, const struct gt_err *err);

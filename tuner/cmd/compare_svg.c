@@ -14,7 +14,6 @@
 
 enum { WIDTH = 860, HEIGHT = 480, LEFT = 64, RIGHT = 270, TOP = 44, BOTTOM = 52 };
 enum { KERNELS = 8, LINE_STEP = 20 };
-static const char grey[] = "#ddd";
 static const char best_dash[] = "1 4";
 static const char *const dashes[KERNELS] = {NULL,  "8 4",      "2 3",     "10 3 2 3",
                                             "4 4", "12 4 4 4", "6 2 2 2", "3 6"};
@@ -114,14 +113,14 @@ static void draw_axes(struct chart *chart) {
     for (double e = chart->x.low; e <= chart->x.high; e++) {
         const double x = x_of(chart, pow(10, e));
         const struct gt_svg_spot line[] = {{x, TOP}, {x, HEIGHT - BOTTOM}};
-        gt_svg_lines(&chart->svg, line, 2, grey, 1, NULL);
+        gt_svg_lines(&chart->svg, line, 2, GT_SVG_GRID, 1, NULL);
         (void)snprintf(label, sizeof label, "1e%.0f", e);
         gt_svg_text(&chart->svg, x, HEIGHT - BOTTOM + 18, GT_SVG_MIDDLE, label);
     }
     for (double e = chart->y.low; e <= chart->y.high; e++) {
         const double y = y_of(chart, pow(10, e));
         const struct gt_svg_spot line[] = {{LEFT, y}, {WIDTH - RIGHT, y}};
-        gt_svg_lines(&chart->svg, line, 2, grey, 1, NULL);
+        gt_svg_lines(&chart->svg, line, 2, GT_SVG_GRID, 1, NULL);
         (void)snprintf(label, sizeof label, "%g", pow(10, e));
         gt_svg_text(&chart->svg, LEFT - 8, y + 4, GT_SVG_END, label);
     }
@@ -169,7 +168,7 @@ static void add_legend(struct chart *chart, int side, const char *label, double 
     if (line)
         gt_svg_lines(&chart->svg, sample, 2, gt_svg_colour((size_t)side), width, dash);
     if (mark)
-        gt_svg_mark(&chart->svg, x + 18, y - 4, which, gt_svg_colour((size_t)side));
+        gt_svg_mark(&chart->svg, x + 18, y - 4, which, gt_svg_colour((size_t)side), 1);
     (void)snprintf(words, sizeof words, "%s: %s", short_name(chart->c->side[side].name),
                    label);
     gt_svg_text(&chart->svg, x + 44, y, GT_SVG_START, words);
@@ -194,7 +193,7 @@ static void draw_kernel(struct chart *chart, int side, int kernel) {
     draw_line(chart, lines, colour, dash);
     const size_t marks = find_spots(chart, label, side, measured_rate);
     for (size_t i = 0; i < marks; i++)
-        gt_svg_mark(&chart->svg, chart->spot[i].x, chart->spot[i].y, mark, colour);
+        gt_svg_mark(&chart->svg, chart->spot[i].x, chart->spot[i].y, mark, colour, 1);
     if (lines > 0 || marks > 0)
         add_legend(chart, side, label, 1.5, dash, lines > 0, marks > 0, mark);
 }
@@ -244,11 +243,13 @@ gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
     chart.spot = calloc(c->row_count, sizeof *chart.spot);
     if (chart.spot == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a picture");
-    gt_status status = gt_svg_begin(&chart.svg, path, WIDTH, HEIGHT, err);
+    (void)snprintf(title, sizeof title, "%s beside %s", c->side[0].name, c->side[1].name);
+    const struct gt_svg_head head = {WIDTH, HEIGHT, title,
+                                     "GFLOP/s over the multiplications of a problem."};
+    gt_status status = gt_svg_begin(&chart.svg, path, &head, err);
     if (status != GEMMTUNE_OK)
         goto done;
     find_ranges(&chart);
-    (void)snprintf(title, sizeof title, "%s beside %s", c->side[0].name, c->side[1].name);
     gt_svg_text(&chart.svg, (LEFT + WIDTH - RIGHT) / 2.0, 20, GT_SVG_MIDDLE, title);
     draw_axes(&chart);
     draw_side(&chart, 0);

@@ -63,7 +63,7 @@ static const struct small smalls[] = {
     {1, 131, 4129, 4, 2, 1.5, -0.5, WHOLE, NANS},
     {131, 1, 4129, 4, 2, -1, 2, UNIFORM, NANS},
 };
-/* README.md, docs/ARCHITECTURE.md and docs/templates.md say how many there are. */
+/* The pages performance, ARCHITECTURE and templates of docs/ say how many there are. */
 _Static_assert(sizeof smalls / sizeof smalls[0] == GT_LAB_SMALLS, "one case each");
 enum { STAND_INS = 2 }; /* the last of them: see gt_case_spec */
 

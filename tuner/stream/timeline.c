@@ -71,7 +71,7 @@ static void draw_axis(const struct frame *f) {
         const struct gt_svg_spot line[2] = {{x, TOP - 4}, {x, bottom}};
         char text[32];
         snprintf(text, sizeof text, "%g s", i * step);
-        gt_svg_lines(f->svg, line, 2, "#dddddd", 1, NULL);
+        gt_svg_lines(f->svg, line, 2, GT_SVG_GRID, 1, NULL);
         gt_svg_text(f->svg, x, bottom + 16, GT_SVG_MIDDLE, text);
     }
 }
@@ -117,17 +117,18 @@ gt_status gt_timeline_draw(const struct gt_timeline *t, const char *path, const 
     struct gt_svg svg;
     const struct frame f = {&svg, last_end(t), (int)report->devices};
     char text[256];
-    const gt_status status =
-        gt_svg_begin(&svg, path, WIDTH, (int)y_of(f.devices, 0) + 20, err);
+    const struct gt_svg_head head = {WIDTH, (int)y_of(f.devices, 0) + 20, title, text};
+    (void)snprintf(
+        text, sizeof text,
+        "a product runs in %.1f %% of the time; copies that no product hides take "
+        "%.1f %%%s",
+        100 * report->compute_seconds / report->seconds,
+        100 * report->exposed_seconds / report->seconds,
+        t->incomplete ? "; operations are missing, since memory was short" : "");
+    const gt_status status = gt_svg_begin(&svg, path, &head, err);
     if (status != GEMMTUNE_OK)
         return status;
     gt_svg_text(&svg, LEFT, 20, GT_SVG_START, title);
-    snprintf(text, sizeof text,
-             "a product runs in %.1f %% of the time; copies that no product hides take "
-             "%.1f %%%s",
-             100 * report->compute_seconds / report->seconds,
-             100 * report->exposed_seconds / report->seconds,
-             t->incomplete ? "; operations are missing, since memory was short" : "");
     gt_svg_text(&svg, LEFT, 40, GT_SVG_START, text);
     draw_axis(&f);
     draw_names(&f);

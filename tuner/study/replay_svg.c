@@ -11,7 +11,6 @@
 
 enum { WIDTH = 760, HEIGHT = 440, LEFT = 60, RIGHT = 150, TOP = 40, BOTTOM = 50 };
 static const double floor_quality = 0.5; /* the lower end of the axis */
-static const char grey[] = "#ddd";
 
 static double x_of(size_t evaluation, size_t budget) {
     const double span = budget > 1 ? log((double)budget) : 1;
@@ -28,14 +27,14 @@ static void axes(struct gt_svg *s, size_t budget) {
     for (int percent = 50; percent <= 100; percent += 10) {
         const double y = y_of(percent / 100.0);
         const struct gt_svg_spot line[] = {{LEFT, y}, {WIDTH - RIGHT, y}};
-        gt_svg_lines(s, line, 2, grey, 1, NULL);
+        gt_svg_lines(s, line, 2, GT_SVG_GRID, 1, NULL);
         snprintf(label, sizeof label, "%d %%", percent);
         gt_svg_text(s, LEFT - 8, y + 4, GT_SVG_END, label);
     }
     for (size_t n = 1; n <= budget; n *= 10) {
         const double x = x_of(n, budget);
         const struct gt_svg_spot line[] = {{x, TOP}, {x, HEIGHT - BOTTOM}};
-        gt_svg_lines(s, line, 2, grey, 1, NULL);
+        gt_svg_lines(s, line, 2, GT_SVG_GRID, 1, NULL);
         snprintf(label, sizeof label, "%zu", n);
         gt_svg_text(s, x, HEIGHT - BOTTOM + 18, GT_SVG_MIDDLE, label);
     }
@@ -81,7 +80,10 @@ gt_status gt_replay_svg(const char *path, const char *title, const struct gt_rep
     struct gt_svg_spot *spot = malloc(2 * budget * sizeof *spot);
     if (spot == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a picture");
-    gt_status status = gt_svg_begin(&s, path, WIDTH, HEIGHT, err);
+    const struct gt_svg_head head = {WIDTH, HEIGHT, title,
+                                     "How near the best kernel each search strategy has "
+                                     "come after so many evaluations."};
+    gt_status status = gt_svg_begin(&s, path, &head, err);
     if (status != GEMMTUNE_OK)
         goto done;
     gt_svg_text(&s, LEFT, 22, GT_SVG_START, title);
