@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_markdown.c - writes a table for a page of Markdown. */
+#include "tuner/base/cell.h"
 #include "tuner/base/table_inside.h"
 
 #include <string.h>
