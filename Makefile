@@ -52,14 +52,14 @@ LIB_DB := $(addprefix db/,sql.c table.c column.c row.c sum.c migrate.c rekey.c s
 
 LIB_SRC  := $(wildcard core/*.c core/*/*.c) $(LIB_DB) $(wildcard runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
-FAKE_SRC := $(filter-out tests/fake/lib%,$(wildcard tests/fake/*.c)) $(wildcard tests/ptx/*.c)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
+PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
             $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
             $(B)/gen/kernels.o
-TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) $(FAKE_SRC:%.c=$(B)/%.o) \
+TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
 # Texts that are compiled in (make's sort is by bytes).
@@ -111,6 +111,12 @@ LONG  := $(call eighth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(CLI) $(UNIT))
 
+# The tests that start threads are linked with the library and these rooms alone, so that little is compiled for
+# `make SAN=thread check-threads`.
+THREAD_OBJ := $(filter $(addprefix $(B)/,db/% gen/% tuner/base/% tuner/search/% tuner/study/% tuner/tune/% tuner/work/%), \
+                  $(PROG_OBJ))
+THREADED := $(call marked,threads)
+
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
 # ---- how it is compiled ---------------------------------------------------------------------
@@ -123,6 +129,8 @@ WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 
 # _FORTIFY_SOURCE warns when nothing is optimised, and gets in a sanitizer's way.
 optimised := $(filter-out -O0,$(filter -O%,$(CFLAGS)))
+# For files with long loops. Who asks for -O1 wants to compile fast.
+fast      := $(if $(filter -O2 -O3,$(CFLAGS)),-O3)
 HARDEN    := -fstack-protector-strong \
              $(if $(SAN),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 SANFLAGS  := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -170,7 +178,8 @@ $(B)/gemmtune: $(PROG_OBJ) $(B)/libgemmtune.a
 
 $(B)/libgemmtune.a: $(LIB_OBJ)
 $(B)/libgt-test.a: $(TEST_OBJ)
-$(B)/libgemmtune.a $(B)/libgt-test.a: $(B)/sources
+$(B)/libgt-threads.a: $(LIB_OBJ) $(THREAD_OBJ)
+$(B)/libgemmtune.a $(B)/libgt-test.a $(B)/libgt-threads.a: $(B)/sources
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
@@ -185,7 +194,7 @@ $(B)/%.o: %.c $(B)/flags
 
 # The host reference is three nested loops over data that may be large. The ranges of epilogues are made for every
 # element of such data. gcc makes vectors of choices only where no operation may trap.
-$(B)/tuner/lab/reference.o $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS = $(if $(optimised),-O3)
+$(B)/tuner/lab/reference.o $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS = $(fast)
 $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 
@@ -252,16 +261,20 @@ $(B)/tests/unit/test_plan_prepare: private override LDFLAGS += -Wl,--wrap=gt_sou
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libgt-test.a
 	$(call link,$(CMOCKA) $(PROG_LIBS))
+$(THREADED): $(B)/%: $(B)/%.o $(B)/libgt-threads.a
+	$(call link,$(CMOCKA) $(PROG_LIBS))
 
 $(B)/tests/device/cu%_header_check.o: FILE_CFLAGS = -isystem $(CUDA_HOME)/include
 
 # tests/fake/lib*.c: stand-ins for libraries that are opened at run time.
 $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
 	$(call link,-shared)
-$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c tests/ptx/*.c))
+$(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c)) $(PTX_OBJ)
 	$(call link,-shared)
 # The interpreter of PTX has loops over large tiles, and rounds as the kernel says.
-$(B)/tests/ptx/%.o: FILE_CFLAGS = $(if $(optimised),-O3) -frounding-math
+$(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
+# Other tests do without the interpreter, which takes long to compile.
+$(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude
@@ -287,7 +300,9 @@ $(B)/tests/fuzz/replay_%.o: tests/fuzz/fuzz_%.c $(B)/flags
 GUARD := $(B)/tests/guard
 $(GUARD): $(GUARD).o
 	$(call link)
-TOOLS := $(GUARD) $(RESTAMP) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+# The tools of tests without a device, and of the other tests.
+FEW_TOOLS := $(GUARD) $(addprefix $(B)/tests/fake/,libcblas.so libopenblas.so)
+TOOLS := $(FEW_TOOLS) $(RESTAMP) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -296,19 +311,19 @@ RUN := GT_BUILD=$(B) GT_SAN=$(SAN) tests/run
 # A name that no test of the kind has is a mistake.
 some = $(if $(T),$(if $(strip $1),,$(error no test of this kind has a name of T='$(T)')))
 
-check-unit: $(UNIT) $(REPLAY) $(TOOLS)
+check-unit: $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	$(call some,$(UNIT))@$(RUN) $(UNIT)
 check-device: $(DEVICE) $(TOOLS)
 	$(call some,$(DEVICE))@$(RUN) $(DEVICE)
 check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(EXAMPLES) $(TOOLS)
 	$(call some,$(TUNE))@$(RUN) $(TUNE)
-check-cli: all $(TOOLS)
+check-cli: all $(FEW_TOOLS)
 	$(call some,$(CLI))@$(RUN) $(CLI)
 # The tests that need no device and little time: for sanitizers.
-check-quick: all $(UNIT) $(REPLAY) $(TOOLS)
+check-quick: all $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
-check-threads: $(call marked,threads) $(TOOLS)
-	@$(RUN) $(call marked,threads)
+check-threads: $(THREADED) $(GUARD)
+	@$(RUN) $(THREADED)
 
 # Compiles every family with the NVRTCs that tools/fetch-nvrtc brought, and runs what else skips
 # tests where there is none; needs no GPU. The older one compiles what the newer one does not
@@ -398,14 +413,15 @@ CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
 # Warnings of cppcheck that are wrong more often than right: memory that a callee fills or
 # keeps, a result chosen by ?:, `sizeof list.x / sizeof *list.x`. -Wall and the sanitizers find the real ones.
-# readdir_r, which it recommends, is deprecated.
+# readdir_r, which it recommends, is deprecated. cppcheck reads each file once, as gcc does on x86-64, instead of
+# once for every choice of the names that headers ask for.
 CPPCHECK_OFF := uninitvar memleak leakReturnValNotUsed nullPointerRedundantCheck \
                 arrayIndexOutOfBounds readdirCalled missingIncludeSystem unmatchedSuppression
 
 lint:
 	tools/check-arrows
 	tools/check-text
-	cppcheck --quiet --std=c11 --library=posix -I. -j$(shell getconf _NPROCESSORS_ONLN) \
+	cppcheck --quiet --std=c11 --library=posix -I. -D__GNUC__ -D__x86_64__ -j$(shell getconf _NPROCESSORS_ONLN) \
 	    --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    $(CPPCHECK_OFF:%=--suppress=%) \
 	    $(filter-out tests/%,$(filter %.c,$(C_FILES)))

@@ -83,25 +83,22 @@ is "and all records are of the same finals" "$(sql "$db" "SELECT count(DISTINCT 
 use_fakes "times of the fake driver"
 export GEMMTUNE_LIBNVML="$fake/libcuda.so" FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model
 
+# tune, where a trial has time to compile beside busy neighbours
+patient() {
+    tune --timeout 120s --templates "$families" --effort full "$@" "$problem"
+}
+
 # Another process decides between trials that this one does not know and its finals.
 other=$TMPDIR/other.db
-tune --db "$other" --templates "$families" --effort full --family ragged --trials-only "$problem"
+patient --db "$other" --family ragged --trials-only
 is "trials without finals" "$?,$(sql "$other" "SELECT count(*) FROM record")" 0,0
 db=$other
-tune --db "$db" --templates "$families" --effort full --family race "$problem"
+# The fake makes times of the texts of kernels, of 2.1 to 2.9 us. In this process everything takes 1.5 times as
+# long, so its winner looks slower than every kernel of the other family, which thus has a place in finals.
+FAKE_CUDA_SCRIPT="slow=1.5" patient --db "$db" --family race
 is "a process that knows nothing of them decides" "$?,$(entered race ragged)" 0,10
-tune --db "$db" --templates "$families" --effort full --family ragged "$problem"
-said=$?,$(entered race ragged)
-# The fake's times are made of the texts of kernels: who is much slower has no place in finals.
-best() {
-    sql "$db" "SELECT min(t.median_ns) FROM trial AS t JOIN subject AS s ON s.id = t.subject
-        JOIN family AS f ON f.id = s.family WHERE f.name = '$1'"
-}
-if awk -v a="$(best ragged)" -v b="$(best race)" 'BEGIN { exit !(a > 1.2 * b) }'; then
-    echo "ok - they take part after all # SKIP they are much slower here"
-else
-    is "they take part after all" "$said" 0,11
-fi
+patient --db "$db" --family ragged
+is "they take part after all" "$?,$(entered race ragged)" 0,11
 
 # ---- a clock that has given way ----
 
