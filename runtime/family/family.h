@@ -24,7 +24,7 @@ enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 56, GT_ARGS_MAX = 24, GT_STARTS_MAX = 
 /* the batch, its strides and the list of rows, after the arguments of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
-enum { GT_ADAPT_MAX = 4, GT_TEMPLATES_MAX = 8 };
+enum { GT_ADAPT_MAX = 4, GT_TEMPLATES_MAX = 16 };
 enum { GT_RUNGS_MAX = 4, GT_RUNG_NAME_MAX = 32 };
 enum { GT_BESIDE_MAX = 2, GT_PASSES_MAX = 2 * GT_BESIDE_MAX + 1 }; /* before, main, after */
 

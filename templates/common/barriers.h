@@ -43,8 +43,8 @@ GT_INLINE int gt_barrier_passed(int at, int parity) {
 /*
  * Waits until the phase of this parity has passed. A mistake must lead neither to an
  * endless kernel nor to a wrong result. So a wait that is never fulfilled ends in a trap,
- * which fails the launch, after 2^28 clocks (part of a second) and 2^16 questions. Clocks
- * alone are not enough: they also pass while another process has the device.
+ * which fails the launch, after 2^28 clocks (part of a second) and 2^16 polls. Clocks alone
+ * are not enough: clocks also pass while another process has the device.
  */
 GT_INLINE void gt_barrier_wait(int at, int parity) {
     unsigned since = 0;

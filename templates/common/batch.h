@@ -26,7 +26,8 @@
 #endif
 
 #if GT_POINTERS
-/* The compiler does not know of a pointer in memory that it leads to global memory. */
+/* A pointer loaded from memory has no address space; the assumption says that it is
+ * global. */
 #define GT_POINTER(type, x, exists)                                                        \
     type *GT_RESTRICT x = (exists) ? all_##x[gt_product] : 0;                              \
     __builtin_assume(__isGlobal(x))

@@ -20,4 +20,23 @@ GT_INLINE void gt_load_byte_fragments(int of_b, int length, int count, unsigned 
     for (int i = 0; i < count; i++)
         gt_load_matrices(0, f[i], tile + gt_byte_place(length, row + i * 16 + line, chunk));
 }
+
+/* acc += M blocks of 16 rows of a slab of A, from `row` on, x N blocks of 8 columns of a
+ * slab of B, from `col` on. `a` and `b` are shared addresses. Rows have LENGTH bytes. ADD
+ * is the family's instruction for a block of each: d += a b, four sums a lane. */
+template <int LENGTH, int M, int N, class Sum,
+          void (*ADD)(Sum *d, const unsigned *a, const unsigned *b)>
+GT_INLINE void gt_multiply_byte_tiles(Sum *acc, int a, int b, int row, int col, int lane) {
+    GT_UNROLL
+    for (int c = 0; c < LENGTH / 16; c += 2) {
+        unsigned fa[M][4], fb[N / 2][4];
+        gt_load_byte_fragments(0, LENGTH, M, fa, a, row, c, lane);
+        gt_load_byte_fragments(1, LENGTH, N / 2, fb, b, col, c, lane);
+        GT_UNROLL
+        for (int i = 0; i < M; i++)
+            GT_UNROLL
+            for (int j = 0; j < N; j++)
+                ADD(acc + (i * N + j) * 4, fa[i], fb[j / 2] + j % 2 * 2);
+    }
+}
 #endif

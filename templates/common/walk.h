@@ -57,7 +57,7 @@ GT_INLINE gt_long gt_walk_ahead(gt_walk_step step, gt_long number) {
 }
 #endif
 
-/* Tells the operands of an epilogue that have a value for each product which one it is. */
+/* Sets the product number that per-product operands are read with. */
 #ifndef GT_MOVE_PRODUCT
 #define GT_MOVE_PRODUCT(product) (void)0
 #endif

@@ -105,8 +105,8 @@ enum { TILE_ELEMS = 6, QUEUE = STAGES + 2 };
 GT_STATIC_ASSERT(sizeof(struct tile) == TILE_ELEMS * sizeof(gt_ab), gt_tile_has_its_size);
 GT_STATIC_ASSERT(STAGES * STAGE + QUEUE * TILE_ELEMS <= GT_SMEM_ELEMS, gt_queue_has_room);
 
-/* x. The compiler does not know that it is x, so it computes anew what it knows of x
- * instead of keeping that in registers. */
+/* Returns x, hidden from the optimiser, so that values derived from x are recomputed, not
+ * kept in registers. */
 GT_INLINE int anew(int x) {
     asm volatile("" : "+r"(x));
     return x;

@@ -26,62 +26,61 @@ GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int row0) {
     gt_wgmma_hold(ACCS, acc);
 }
 
-/* A stage, and the parity of how often all stages have been used. */
+/* A gt_turn whose successor has other machine code, with which limbs has been tuned. */
 struct turn {
     int stage, parity;
 };
 
-GT_INLINE struct turn next_turn(struct turn now) {
+GT_INLINE struct turn gt_turn_next(int, struct turn now) {
     struct turn next = {now.stage + 1, now.parity};
     if (next.stage == STAGES)
         next.stage = 0, next.parity ^= 1;
     return next;
 }
 
-/* full and empty are the first of STAGES barriers each. */
-GT_INLINE void produce(struct walk *w, int stages, int full, int empty) {
-    const int part = gt_cluster_rank() * (SLAB_B / CLUSTER);
-    struct turn turn = {0, 0};
-    GT_UNROLL_BY(1)
-    for (; w->next_a; turn = next_turn(turn)) {
-        const int stage = stages + turn.stage * SLAB, barrier = full + turn.stage * 8;
-        /* The stage must be free in all blocks. In the first round it is: the phase before
-         * the first has passed. */
-        gt_barrier_wait(empty + turn.stage * 8, turn.parity ^ 1);
-        gt_barrier_arrive_expecting(barrier, SLAB);
-        gt_bulk_load(stage, w->next_a, SLAB_A, barrier);
-        if (CLUSTER == 1)
-            gt_bulk_load(stage + SLAB_A, w->next_b, SLAB_B, barrier);
-        else
-            gt_bulk_load_to(stage + SLAB_A + part, w->next_b + part, SLAB_B / CLUSTER,
-                            barrier, (1 << CLUSTER) - 1);
-        advance(w);
+/* The slabs of a tile. `own` is the byte of a slab of B where the block's part begins. */
+struct slabs {
+    struct walk *walk;
+    int own;
+
+    GT_INLINE int left() const {
+        return walk->next_a != 0;
     }
+    GT_INLINE void load(int stage, int full) const {
+        gt_load_slabs(CLUSTER, stage, walk->next_a, SLAB_A, walk->next_b, SLAB_B, own,
+                      full);
+    }
+    GT_INLINE void next() {
+        advance(walk);
+    }
+};
+
+GT_INLINE void produce(const struct gt_stages *r, struct walk *w) {
+    struct slabs slabs = {w, gt_cluster_rank() * (SLAB_B / CLUSTER)};
+    struct turn turn = {0, 0};
+    gt_fill(STAGES, SLAB, r, &turn, &slabs);
 }
 
 /* Starts one batch of products while the one before it runs. The stage of the earlier batch
  * is free when that batch is done. */
-GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int empty,
-                       int row0, int lane) {
+GT_INLINE void consume(gt_acc acc[ACCS], const struct gt_stages *r, int slabs, int row0,
+                       int lane) {
     struct turn turn = {0, 0};
     GT_UNROLL_BY(1)
     for (int group = LIMBS - 1; group >= 0; group--) {
         int before = -1; /* the stage of the running batch */
         GT_UNROLL_BY(1)
         for (int s = (group + 1) * slabs; s > 0; s--) {
-            gt_barrier_wait(full + turn.stage * 8, turn.parity);
-            gt_warp_barrier();
-            multiply(acc, stages + turn.stage * SLAB, row0);
+            gt_await_slab(r, turn);
+            multiply(acc, r->stages + turn.stage * SLAB, row0);
             GT_WGMMA_WAIT(1);
-            if (lane < CLUSTER && before >= 0)
-                gt_barrier_arrive_in(empty + before * 8, lane);
+            gt_leave_stage(CLUSTER, r, before, lane);
             before = turn.stage;
-            turn = next_turn(turn);
+            turn = gt_turn_next(STAGES, turn);
         }
         GT_WGMMA_WAIT(0);
         gt_wgmma_hold(ACCS, acc);
-        if (lane < CLUSTER && before >= 0)
-            gt_barrier_arrive_in(empty + before * 8, lane);
+        gt_leave_stage(CLUSTER, r, before, lane);
         if (group > 0)
             shift(acc);
     }
@@ -89,20 +88,17 @@ GT_INLINE void consume(gt_acc acc[ACCS], int slabs, int stages, int full, int em
 
 GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int row0, int col0,
                        int t) {
-    const int at = gt_shared_address(stages), full = at + STAGES * SLAB,
-              empty = full + STAGES * 8;
+    const int at = gt_shared_address(stages);
+    const struct gt_stages ring = gt_ring_at(STAGES, at, at + GT_AT_BARRIERS);
     if (t == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            gt_barrier_init(full + s * 8, 1);
-            gt_barrier_init(empty + s * 8, (GT_THREADS / 32 - 1) * CLUSTER);
-        }
+        gt_ring_make(STAGES, &ring, 1, (GT_THREADS / 32 - 1) * CLUSTER);
         gt_barrier_init_done();
     }
     GT_CLUSTER_MEET(CLUSTER > 1);
     if (t < GT_THREADS - 32)
-        consume(acc, w->slabs, at, full, empty, row0, t % 32);
+        consume(acc, &ring, w->slabs, row0, t % 32);
     else if (t == GT_THREADS - 32)
-        produce(w, at, full, empty);
+        produce(&ring, w);
     if (CLUSTER > 1) /* no block may leave while another one writes into its memory */
         GT_CLUSTER_MEET(1);
 }

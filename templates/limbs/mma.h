@@ -33,17 +33,8 @@ GT_INLINE void fetch(struct walk *w, int stage, int t) {
 
 /* acc += the warp's rows of slab A x its columns of slab B, from warp_m and warp_n on. */
 GT_INLINE void multiply(gt_acc acc[ACCS], int stage, int warp_m, int warp_n, int lane) {
-    GT_UNROLL
-    for (int k = 0; k < CHUNKS; k += 2) {
-        unsigned fa[FRAGS_M][4], fb[FRAGS_N / 2][4];
-        gt_load_byte_fragments(0, BK, FRAGS_M, fa, stage, warp_m, k, lane);
-        gt_load_byte_fragments(1, BK, FRAGS_N / 2, fb, stage + SLAB_A, warp_n, k, lane);
-        GT_UNROLL
-        for (int i = 0; i < FRAGS_M; i++)
-            GT_UNROLL
-            for (int j = 0; j < FRAGS_N; j++)
-                multiply_add(acc + (i * FRAGS_N + j) * 4, fa[i], fb[j / 2] + j % 2 * 2);
-    }
+    gt_multiply_byte_tiles<BK, FRAGS_M, FRAGS_N, gt_acc, multiply_add>(
+        acc, stage, stage + SLAB_A, warp_m, warp_n, lane);
 }
 
 GT_INLINE void compute(gt_acc acc[ACCS], struct walk *w, byte *stages, int warp_m,

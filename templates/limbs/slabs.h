@@ -10,11 +10,11 @@ enum {
     LIMBS = 4,
     CHUNKS = BK / 16, /* chunks of a row */
     SLAB_A = BM * BK, SLAB_B = BN * BK, SLAB = SLAB_A + SLAB_B,
-    CLUSTER = GT_CLUSTER, HIGH = BM * CLUSTER, /* rows of all tiles of a cluster */
+    CLUSTER = GT_CLUSTER, HIGH = GT_HIGH, /* rows of all tiles of a cluster */
 
     /* planes */
     SPLITTERS = GT_SPLITTERS, /* threads, one a chunk */
-    SPLIT_ROWS = SPLITTERS / CHUNKS,
+    SPLIT_ROWS = GT_SPLIT_ROWS,
     SPLIT_LD = GT_SPLIT_LD, /* length of a row in shared memory, a spare word a chunk */
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
 
@@ -22,7 +22,7 @@ enum {
      * four warps of a warpgroup lie 16 rows apart. */
     APART = GT_ENGINE ? 64 : 16,
     FRAGS_M = WM / APART, FRAGS_N = WN / 8,
-    ACCS = FRAGS_M * FRAGS_N * 4,
+    ACCS = GT_ACCS,
     RUN = 4 /* pairs stored together */
 };
 

@@ -22,54 +22,47 @@ GT_INLINE void multiply(int acc[FRAGS][4], int stage, int row0) {
     gt_wgmma_hold(FRAGS * 4, acc[0]);
 }
 
-/* A ring of stages that one thread fills. Each stage has two barriers: `full`, at which
- * copies arrive, and `empty`, at which warps do when they have read it. */
+/* The slabs that are left of a walk. `own` is the byte of a slab of B where the block's
+ * part begins. */
+struct slabs {
+    struct walk walk;
+    int own;
+
+    GT_INLINE int left() const {
+        return walk.left > 0;
+    }
+    GT_INLINE void load(int stage, int full) const {
+        gt_load_slabs(CLUSTER, stage, walk.a, SLAB_A, walk.b, SLAB_B, own, full);
+    }
+    GT_INLINE void next() {
+        walk.a += walk.step;
+        walk.b += walk.step;
+        walk.left--;
+    }
+};
+
+/* The ring and the turn of the next slab. */
 struct ring {
-    int stages, full, empty; /* shared addresses */
+    struct gt_stages at;
     struct gt_turn turn;
 };
 
 GT_INLINE struct ring ring_of(char *stages) {
-    const int at = gt_shared_address(stages), full = at + GT_AT_BARRIERS;
-    const struct ring r = {at, full, full + STAGES * 8, {0, 0}};
+    const int at = gt_shared_address(stages);
+    const struct ring r = {gt_ring_at(STAGES, at, at + GT_AT_BARRIERS), {0, 0}};
     return r;
 }
 
 GT_INLINE void ring_init(struct ring r) {
-    for (int s = 0; s < STAGES; s++) {
-        gt_barrier_init(r.full + s * 8, 1);
-        gt_barrier_init(r.empty + s * 8, WORKERS / 32 * CLUSTER);
-    }
-    gt_barrier_init(r.stages + GT_AT_DOUBT + 8, CLUSTER);
+    gt_ring_make(STAGES, &r.at, 1, WORKERS / 32 * CLUSTER);
+    gt_barrier_init(r.at.stages + GT_AT_DOUBT + 8, CLUSTER);
     gt_barrier_init_done();
 }
 
-/* Copies slabs. In the first round all stages are free: the phase before the first has
- * passed. */
+/* Copies slabs. */
 GT_INLINE void produce(struct ring *r, struct walk w) {
-    const int part = gt_cluster_rank() * (SLAB_B / CLUSTER);
-    GT_UNROLL_BY(1)
-    for (; w.left > 0; w.left--) {
-        const int stage = r->stages + r->turn.stage * SLAB;
-        const int barrier = r->full + r->turn.stage * 8;
-        gt_barrier_wait(r->empty + r->turn.stage * 8, r->turn.parity ^ 1);
-        gt_barrier_arrive_expecting(barrier, SLAB);
-        gt_bulk_load(stage, w.a, SLAB_A, barrier);
-        if (CLUSTER == 1)
-            gt_bulk_load(stage + SLAB_A, w.b, SLAB_B, barrier);
-        else
-            gt_bulk_load_to(stage + SLAB_A + part, w.b + part, SLAB_B / CLUSTER, barrier,
-                            (1 << CLUSTER) - 1);
-        w.a += w.step;
-        w.b += w.step;
-        r->turn = gt_turn_next(STAGES, r->turn);
-    }
-}
-
-/* Tells the blocks that fill the stage that this warp has read it. */
-GT_INLINE void release(const struct ring *r, int stage, int lane) {
-    if (lane < CLUSTER && stage >= 0)
-        gt_barrier_arrive_in(r->empty + stage * 8, lane);
+    struct slabs slabs = {w, gt_cluster_rank() * (SLAB_B / CLUSTER)};
+    gt_fill(STAGES, SLAB, &r->at, &r->turn, &slabs);
 }
 
 /* acc += the product of some slabs. One batch of products starts while the one before it
@@ -78,17 +71,16 @@ GT_INLINE void multiply_slabs(int acc[FRAGS][4], struct ring *r, int slabs, int 
     int before = -1; /* the stage of the running batch */
     GT_UNROLL_BY(1)
     for (int s = 0; s < slabs; s++) {
-        gt_barrier_wait(r->full + r->turn.stage * 8, r->turn.parity);
-        gt_warp_barrier();
-        multiply(acc, r->stages + r->turn.stage * SLAB, warp_m_of(t));
+        gt_await_slab(&r->at, r->turn);
+        multiply(acc, r->at.stages + r->turn.stage * SLAB, warp_m_of(t));
         GT_WGMMA_WAIT(1);
-        release(r, before, t % 32);
+        gt_leave_stage(CLUSTER, &r->at, before, t % 32);
         before = r->turn.stage;
         r->turn = gt_turn_next(STAGES, r->turn);
     }
     GT_WGMMA_WAIT(0);
     gt_wgmma_hold(FRAGS * 4, acc[0]);
-    release(r, before, t % 32);
+    gt_leave_stage(CLUSTER, &r->at, before, t % 32);
 }
 
 /* Tells the other block of the cluster of a doubt; `doubt` is its shared address. */

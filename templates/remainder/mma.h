@@ -49,17 +49,8 @@ GT_INLINE void fetch(struct walk *w, char *stage, int t) {
 
 /* acc += the warp's rows of slab A x its columns of slab B, from warp_m and warp_n on. */
 GT_INLINE void multiply(int acc[FRAGS][4], int stage, int warp_m, int warp_n, int lane) {
-    GT_UNROLL
-    for (int c = 0; c < CHUNKS; c += 2) {
-        unsigned fa[FRAGS_M][4], fb[FRAGS_N / 2][4];
-        gt_load_byte_fragments(0, BK, FRAGS_M, fa, stage, warp_m, c, lane);
-        gt_load_byte_fragments(1, BK, FRAGS_N / 2, fb, stage + SLAB_A, warp_n, c, lane);
-        GT_UNROLL
-        for (int i = 0; i < FRAGS_M; i++)
-            GT_UNROLL
-            for (int j = 0; j < FRAGS_N; j++)
-                multiply_add(acc[i * FRAGS_N + j], fa[i], fb[j / 2] + j % 2 * 2);
-    }
+    gt_multiply_byte_tiles<BK, FRAGS_M, FRAGS_N, int, multiply_add>(
+        acc[0], stage, stage + SLAB_A, warp_m, warp_n, lane);
 }
 
 /* A ring of stages that all threads fill and read. */

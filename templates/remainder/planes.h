@@ -16,10 +16,10 @@ enum {
     A_ALONG = !GT_TA, B_ALONG = GT_TB, /* whether the operand is contiguous along k */
 
     /* lines: threads that share a line, and lines of a block */
-    READERS = 8, LINES = GT_HELPERS / READERS,
+    LINES = GT_LINES, READERS = GT_HELPERS / LINES,
 
     /* planes: a thread makes one chunk of each plane */
-    SPLIT_ROWS = GT_HELPERS / CHUNKS,
+    SPLIT_ROWS = GT_SPLIT_ROWS,
     SPLIT_LD = GT_SPLIT_LD, /* length of a row in shared memory, a spare element a chunk */
 
     /* gemm: a fragment is 16 rows x 8 columns, 4 sums a thread. The four warps of a

@@ -96,9 +96,9 @@ GT_INLINE int await_verdict(struct block *b) {
 
 /*
  * Whether a thread of the cluster has a doubt. When the workers meet, all threads have read
- * the word of the look before. The copying warp read it ahead of its copies for this look.
- * So the word is cleared for the next look. No other block writes that word before this
- * block has told it, in end_doubt, that this look has ended.
+ * the word of the look before. The copying warp has read that word before it copied for
+ * this look. So the word is cleared for the next look. Only end_doubt lets another block
+ * write the word.
  */
 GT_INLINE int any_doubt(struct block *b, int doubt, int t) {
     int *const word = b->doubt + (b->looks & 1);

@@ -5,15 +5,15 @@
 #if GT_STORE
 /* Stores two neighbouring elements of C. */
 GT_INLINE void put_words(int at, const unsigned *word) {
-#if GT_SIZEOF_C == 1
-    asm volatile("st.shared.b16 [%0], %1;" ::"r"(at), "h"((unsigned short)word[0])
-                 : "memory");
-#elif GT_SIZEOF_C == 2
-    asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word[0]) : "memory");
-#else
-    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(word[0]), "r"(word[1])
-                 : "memory");
-#endif
+    if (GT_SIZEOF_C == 1)
+        asm volatile("st.shared.b16 [%0], %1;" ::"r"(at), "h"((unsigned short)word[0])
+                     : "memory");
+    else if (GT_SIZEOF_C == 2)
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(word[0]) : "memory");
+    else
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(at), "r"(word[0]),
+                     "r"(word[1])
+                     : "memory");
 }
 
 /* A turn of boxes is 64 rows of X by TURN_COLS columns of Y, in one box of C; with SWAP,
@@ -25,6 +25,7 @@ enum {
     TURN = 64 * TURN_COLS * GT_SIZEOF_C, /* bytes */
     BOX_BYTES = SWAP ? 32 * SPAN_C : TURN
 };
+GT_STATIC_ASSERT(GT_PLACES * TURN <= STAGED, boxes_have_room);
 
 /* Where the element of this row of X and column of Y lies in a turn's boxes. */
 GT_INLINE int place_in_boxes(int row, int col) {
@@ -60,11 +61,12 @@ GT_INLINE int turn_col(int turn) {
     return turn % ACROSS * TURN_COLS;
 }
 
+/* put_boxes puts a turn's elements of C to its boxes at `at`. */
 #if GT_EPILOGUE
-/* Puts a turn's elements of C to its boxes at `at`, which have the boxed operand. The
- * operands of a few pairs are read before the first of these is made. */
-GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
-                            const struct part *p, int t GT_PLACE_PARAMS) {
+/* The boxes have the boxed operand. The operands of a few pairs are read before the first
+ * of these is made. */
+GT_INLINE void put_boxes(int at, int turn, const gt_acc *sums, gt_acc alpha,
+                         const struct part *p, int t GT_PLACE_PARAMS) {
     enum { EACH = GT_MIN(PAIRS, FRAGS * SUMS > 176 ? 2 : FRAGS * SUMS > 128 ? 4 : 8) };
     const int line0 = SWAP ? turn_col(turn) : turn_row(turn);
     const int at0 = SWAP ? turn_row(turn) : turn_col(turn);
@@ -96,9 +98,9 @@ GT_INLINE void put_boxes_of(int at, int turn, const gt_acc *sums, gt_acc alpha,
     }
 }
 #else
-/* Puts a turn's elements of C to its boxes at `at`. They have two bytes at least: elements
- * of one byte come of an epilogue. */
-GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int t) {
+/* Elements have two bytes at least: elements of one byte come of an epilogue. */
+GT_INLINE void put_boxes(int at, int turn, const gt_acc *sums, gt_acc alpha,
+                         const struct part *p, int t) {
     GT_UNROLL
     for (int i = 0; i < PAIRS; i++) {
         const union {
@@ -114,12 +116,12 @@ GT_INLINE void put_boxes(int at, const gt_acc *sums, gt_acc alpha, int t) {
 #if GT_EPI_BOXED
 /* Starts to copy the boxed operand to the boxes of a turn. */
 GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAMS) {
-    enum { LINE_BYTES = SWAP ? 64 * GT_SIZEOF_C : SPAN_C, PIECES = LINE_BYTES / 16 };
+    enum { LINE_BYTES = SWAP ? 64 * GT_SIZEOF_C : SPAN_C, A_LINE = LINE_BYTES / 16 };
     const int line0 = SWAP ? turn_col(turn) : turn_row(turn);
     const int at0 = SWAP ? turn_row(turn) : turn_col(turn);
     GT_UNROLL
     for (int e = 0; e < TURN / 16; e += 128) {
-        const int line = (e + t) / PIECES, byte = (e + t) % PIECES * 16;
+        const int line = (e + t) / A_LINE, byte = (e + t) % A_LINE * 16;
         const int to = p->boxes + turn % GT_PLACES * TURN + byte / SPAN_C * BOX_BYTES +
                        gt_swizzled(line * SPAN_C + byte % SPAN_C, SPAN_C);
         const int left = line0 + line < p->rows ? (p->cols - at0) * GT_SIZEOF_C - byte : 0;
@@ -127,19 +129,20 @@ GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAM
                               gt_i + line0 + line, gt_j + at0 + byte / GT_SIZEOF_C));
     }
 }
+#else
+GT_INLINE void request_turn(const struct part *p, int turn, int t GT_PLACE_PARAMS) {}
 #endif
 
-#ifdef GT_BATCH
 /* Stores those rows and columns of a turn that exist, C's first one at `c`. */
 GT_INLINE void take_boxes(int at, gt_c *c, gt_long ldc, int rows, int cols, int t) {
     enum {
         PIECE = 16 / GT_SIZEOF_C, /* elements */
-        LENGTH = SWAP ? 64 : TURN_COLS, PIECES = LENGTH / PIECE
+        A_LINE = (SWAP ? 64 : TURN_COLS) / PIECE /* pieces */
     };
     const int high = SWAP ? cols : rows, wide = SWAP ? rows : cols;
     GT_UNROLL_BY(2)
-    for (int e = t; e < TURN_LINES * PIECES; e += 128) {
-        const int line = e / PIECES, first = e % PIECES * PIECE;
+    for (int e = t; e < TURN_LINES * A_LINE; e += 128) {
+        const int line = e / A_LINE, first = e % A_LINE * PIECE;
         unsigned x[4];
         if (line >= high || first >= wide)
             continue;
@@ -150,68 +153,64 @@ GT_INLINE void take_boxes(int at, gt_c *c, gt_long ldc, int rows, int cols, int 
         *(uint4 *)(c + line * ldc + first) = make_uint4(x[0], x[1], x[2], x[3]);
     }
 }
-#endif
 
 /* A turn begins when at most READING stores of boxes still read their places. It asks for
  * the boxed operand of the turn that comes AHEAD turns later. */
-#if GT_EPI_BOXED && GT_PLACES == 2
-#define READING 0
-#else
-#define READING 1
-#endif
+#define READING (GT_EPI_BOXED && GT_PLACES == 2 ? 0 : 1)
+enum { AHEAD = GT_PLACES - 1 - READING };
 
-/* Stores sums to C by boxes. X's row `row` and Y's column `col` come first. PLACES places
- * from `at` on in shared memory take turns. Without a boxed operand there are two of them,
- * which take turns also from a tile to the warpgroup's next one; `before`: the warpgroup's
- * tiles before this one. Below a product of a batch may lie another one. So the threads
- * store its incomplete boxes, to `to`. */
-GT_INLINE void store_boxes(const struct gt_tensor_map *map, const struct target *to,
-                           const gt_acc *sums, int at, gt_acc alpha, int row, int col,
-                           int before, int group, const struct part *part,
-                           int t GT_PLACE_PARAMS) {
-    enum { AHEAD = GT_PLACES - 1 - READING };
-    const int odd = TURNS % 2 && !GT_EPI_BOXED ? before % 2 : 0;
+/* GT_PLACES places in shared memory take turns. Without a boxed operand there are two of
+ * them, which take turns also from a tile to the warpgroup's next one. Below a product of a
+ * batch may lie another one. So the threads store its incomplete boxes. */
+GT_INLINE void leave_by_boxes(const struct leaving *l, const gt_acc *sums GT_PLACE_PARAMS) {
+    const struct target *const to = &l->c;
+    const int row = l->row + (SWAP ? 0 : l->it.ahead_c); /* in the map of C */
+    const int col = l->col + (SWAP ? l->it.ahead_c : 0);
+    const int at = boxes_of(&l->g), group = l->g.number, t = l->g.t % 128;
+    const gt_acc alpha = l->out.alpha;
+    const int odd = TURNS % 2 && !GT_EPI_BOXED ? l->before % 2 : 0;
     GT_UNROLL
     for (int i = 0; i < TURNS; i++) {
         const int row0 = turn_row(i), col0 = turn_col(i);
         const int turn = at + (odd + i) % GT_PLACES * TURN;
         if (t == 0)
             GT_BULK_STORES_READ(READING);
-#if GT_EPI_BOXED
-        GT_COPY_WAIT(READING); /* for this turn's: each turn closes one group */
-#endif
+        if (GT_EPI_BOXED)
+            GT_COPY_WAIT(READING); /* for this turn's: each turn closes one group */
         gt_group_barrier(1 + group, 128);
-#if GT_EPI_BOXED
-        if (i + AHEAD >= GT_PLACES && i + AHEAD < TURNS)
-            request_turn(part, i + AHEAD, t GT_PLACE(gt_i, gt_j));
-        GT_COPY_COMMIT();
-#endif
-#if GT_EPILOGUE
-        put_boxes_of(turn, i, sums + i / ACROSS * SUMS + col0 / 2, alpha, part,
-                     t GT_PLACE(gt_i, gt_j));
-#else
-        put_boxes(turn, sums + i / ACROSS * SUMS + col0 / 2, alpha, t);
-#endif
+        if (GT_EPI_BOXED && i + AHEAD >= GT_PLACES && i + AHEAD < TURNS)
+            request_turn(&l->part, i + AHEAD, t GT_PLACE(gt_i, gt_j));
+        if (GT_EPI_BOXED)
+            GT_COPY_COMMIT();
+        put_boxes(turn, i, sums + i / ACROSS * SUMS + col0 / 2, alpha, &l->part,
+                  t GT_PLACE(gt_i, gt_j));
         gt_async_sees_stores();
         gt_group_barrier(1 + group, 128);
-#ifdef GT_BATCH
         const int rows = to->rows - row0, cols = to->cols - col0;
-        if ((SWAP ? cols : rows) < TURN_LINES) {
+        if (IS_BATCH && (SWAP ? cols : rows) < TURN_LINES) {
             take_boxes(turn, (gt_c *)to->at + place_in(to, row0, col0), to->ld, rows, cols,
                        t);
             if (t == 0)
                 gt_bulk_stores_commit(); /* every turn has a group */
             continue;
         }
-#endif
         if (t == 0) {
             GT_UNROLL
             for (int b = 0; b < TURN / BOX_BYTES; b++)
-                gt_box_store(map,
+                gt_box_store(l->out.map,
                              SWAP ? row + row0 + b * (SPAN_C / GT_SIZEOF_C) : col + col0,
                              SWAP ? col + col0 : row + row0, turn + b * BOX_BYTES);
             gt_bulk_stores_commit();
         }
     }
 }
+
+/* Before a store of boxes, or the block's end: waits until the boxes before were read. */
+GT_INLINE void await_boxes(void) {
+    GT_BULK_STORES_READ(0);
+}
+#else
+GT_INLINE void leave_by_boxes(const struct leaving *l,
+                              const gt_acc *sums GT_PLACE_PARAMS) {}
+GT_INLINE void await_boxes(void) {}
 #endif

@@ -1,32 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunks.h - the ways out of wgmma that any C may take: sums as they are to the workspace,
- * and chunks of 32 columns that go through shared memory to C.
+ * chunks.h - the way out of wgmma that any C may take: chunks of 32 columns that go through
+ * shared memory to C.
  */
-/* Stores sums as they are. */
-GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
-    const int col0 = t % 4 * 2;
-    gt_acc *const at = (gt_acc *)to->at;
-    const int pairs = !SWAP && gt_aligned(2, at, to->ld);
-    GT_UNROLL
-    for (int i = 0; i < FRAGS * 2; i++) {
-        const int row = i / 2 * 64 + row_of(t, i % 2);
-        GT_UNROLL
-        for (int j = 0; j < WN / 8; j++) {
-            const gt_acc *pair = sums + i / 2 * SUMS + j * 4 + i % 2 * 2;
-            const int col = col0 + j * 8, there = row < to->rows ? to->cols - col : 0;
-            if (pairs && there >= 2) {
-                gt_store_global_acc(2, at + place_in(to, row, col), pair);
-            } else {
-                if (there >= 1)
-                    at[place_in(to, row, col)] = pair[0];
-                if (there >= 2)
-                    at[place_in(to, row, col + 1)] = pair[1];
-            }
-        }
-    }
-}
-
 /*
  * A chunk is 64 rows of X by 32 columns of Y, or all columns when there are fewer or
  * blocks add up together. In shared memory it lies as in C, in lines of neighbouring
@@ -34,12 +10,13 @@ GT_INLINE void store_sums(const struct target *to, const gt_acc *sums, int t) {
  */
 enum {
     CHUNK = GT_CHUNK,
-    LINES = SWAP ? CHUNK : 64, LENGTH = SWAP ? 64 : CHUNK, PITCH = LENGTH + 8,
+    LINES = GT_LINES, LENGTH = SWAP ? 64 : CHUNK, PITCH = LENGTH + 8,
     SHARE = GT_SHARE, /* lines that the block stores */
     /* elements that a thread moves: those of 4 bytes of C, or 16 bytes of sums */
     WORD = ADDERS > 1 ? 4 : GT_SIZEOF_C < 4 ? 4 / GT_SIZEOF_C : 1,
     WORDS = LENGTH / WORD + (WORD > 1)             /* that a line may touch */
 };
+GT_STATIC_ASSERT(ADDERS * SHARE * PITCH * sizeof(gt_acc) <= STAGED, chunks_have_room);
 
 #if GT_REDUCE
 /* Blocks that add up share the lines of a chunk: block r has lines r * SHARE and on. In its
@@ -159,13 +136,16 @@ GT_INLINE void meet_adders(int group) {
         gt_group_barrier(1 + group, 128);
 }
 
-/* Stores sums to C chunk by chunk. `group`: the warpgroup's number. Which sums go to
- * shared memory is decided before the program runs, since registers have no index; so
- * there is a branch for each chunk, and the code that stores one is there once. */
-GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc *chunk,
-                            gt_acc alpha, gt_acc beta, int rank, int group,
-                            int t GT_PLACE_PARAMS) {
+/* Which sums go to shared memory is decided before the program runs, since registers have
+ * no index. So there is a branch for each chunk, and the code that stores one is there
+ * once. */
+GT_INLINE void leave_by_chunks(const struct leaving *l,
+                               const gt_acc *sums GT_PLACE_PARAMS) {
     enum { ACROSS = GT_CDIV(WN, CHUNK) };
+    const struct target *const to = &l->c;
+    gt_acc *const chunk = (gt_acc *)turned_of(&l->g);
+    const gt_acc alpha = l->out.alpha, beta = l->out.beta;
+    const int rank = ADDERS > 1 ? l->it.work.part : 0, t = l->g.t % 128;
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ACROSS; i++) {
         const int row = i / ACROSS * 64, col = i % ACROSS * CHUNK;
@@ -177,13 +157,13 @@ GT_INLINE void store_chunks(const struct target *to, const gt_acc *sums, gt_acc 
         if (ADDERS > 1)
             GT_CLUSTER_WAIT();
         else
-            gt_group_barrier(1 + group, 128);
+            gt_group_barrier(1 + l->g.number, 128);
         GT_UNROLL
         for (int j = 0; j < FRAGS * ACROSS; j++)
             if (j == i)
                 put_chunk(chunk, sums + j / ACROSS * SUMS + j % ACROSS * CHUNK / 2,
                           GT_MIN(CHUNK, WN - j % ACROSS * CHUNK), rank, t);
-        meet_adders(group);
+        meet_adders(l->g.number);
         if (beta == (gt_acc)0) /* C is not read */
             take_chunk(chunk, c, to->ld, alpha, 0, lines, length, rank,
                        t GT_PLACE(gt_i + (SWAP ? col : row), gt_j + (SWAP ? row : col)));

@@ -13,12 +13,12 @@ enum {
     LINE = 128,                                 /* bytes of k in a slab */
     SLAB_X = BM * LINE, SLAB_Y = BN * LINE, SLAB = SLAB_X + SLAB_Y,
     CM = GT_CM, CN = GT_CN, CLUSTER = CM * CN,
-    HIGH = BM * CM, WIDE = BN * CN, /* the cluster's tile */
+    HIGH = GT_HIGH, WIDE = GT_WIDE, /* the cluster's tile */
 
     /* A team of warpgroups has a tile; each of them has WM x WN of it, in fragments of
      * 64 rows. */
     WM = GT_WM, WN = GT_WN, TEAM = GT_TEAM, TEAMS = 1 + GT_PINGPONG,
-    GROUPS = TEAM * TEAMS, READERS = GROUPS * 128,
+    GROUPS = GT_GROUPS, READERS = GROUPS * 128,
     FRAGS = WM / 64, SUMS = WN / 2, /* of a thread in a fragment */
     STEPS = LINE / 32, /* products of a fragment in a slab */
     PRODUCERS = GT_PRODUCERS, FILLERS = GT_MAX(1, PRODUCERS), /* warps */
@@ -61,10 +61,13 @@ enum { PLANES_X = SWAP ? PLANES_B : PLANES_A, PLANES_Y = SWAP ? PLANES_A : PLANE
  * are the rows, or planes, ahead of the block's; with GT_WALK, from a matrix to the next
  * one. */
 #ifndef GT_BATCH
+enum { IS_BATCH = 0 };
 #define BEFORE_A 0
 #define BEFORE_B 0
 #define BEFORE_C 0
-#elif GT_WALK
+#else
+enum { IS_BATCH = 1 };
+#if GT_WALK
 #define BEFORE_A ((int)(PLANES_A ? stride_a != 0 : stride_a / lda))
 #define BEFORE_B ((int)(PLANES_B ? stride_b != 0 : stride_b / ldb))
 #define BEFORE_C ((int)(stride_c / ldc))
@@ -78,6 +81,7 @@ enum { PLANES_X = SWAP ? PLANES_B : PLANES_A, PLANES_Y = SWAP ? PLANES_A : PLANE
 #define BEFORE_B \
     ((int)(PLANES_B ? (stride_b != 0) * gt_product : gt_product * stride_b / ldb))
 #define BEFORE_C ((int)(gt_product * stride_c / ldc))
+#endif
 #endif
 
 /* The workspace has the copies of A and B, then the sums of parts. */

@@ -9,27 +9,28 @@ GT_INLINE int was_found(int before) {
     return !GT_WALK && before == 0;
 }
 
-/* Addresses in shared memory: the stages, where the warpgroups turn C, the first of STAGES
- * barriers each, and the first of a barrier for each team, where it tells that it has all
- * slabs of an item. */
-struct ring {
-    int stages, turned, full, empty, order;
-};
-
-GT_INLINE struct ring ring_at(int stages) {
-    const int turned = stages + STAGES * SLAB, full = turned + GROUPS * STAGED;
-    const struct ring r = {stages, turned, full, full + STAGES * 8, full + STAGES * 16};
-    return r;
+/* The barrier of a team. */
+GT_INLINE int order_at(const struct gt_stages *r, int team) {
+    return r->stages + AT_ORDER + team * 8;
 }
 
-GT_INLINE void make_barriers(const struct ring *r) {
-    for (int s = 0; s < STAGES; s++) {
-        gt_barrier_init(r->full + s * 8, 1);
-        gt_barrier_init(r->empty + s * 8, TEAM * 4 * CLUSTER); /* warps */
-    }
+GT_INLINE void init_barriers(const struct gt_stages *r) {
+    gt_ring_make(STAGES, r, 1, TEAM * 4 * CLUSTER); /* warps */
     for (int s = 0; s < TEAMS; s++)
-        gt_barrier_init(r->order + s * 8, TEAM * 4);
+        gt_barrier_init(order_at(r, s), TEAM * 4);
     gt_barrier_init_done();
+}
+
+/* All threads call it. Afterwards all blocks of the cluster have their barriers. */
+GT_INLINE void make_barriers(const struct gt_stages *r, int t) {
+    if (t == 0)
+        init_barriers(r);
+    if (CLUSTER * ADDERS > 1)
+        GT_CLUSTER_ARRIVE();
+    if (CLUSTER > 1)
+        GT_CLUSTER_WAIT();
+    else
+        GT_BARRIER();
 }
 
 /* ---- the producer ------------------------------------------------------------------ */
@@ -79,7 +80,7 @@ GT_INLINE void load_slab(int to, const struct source *from, int rank, int at, in
 
 /* Waits until all slabs up to this turn were read in all blocks: a block must not end while
  * another one arrives at its barriers. */
-GT_INLINE void await_readers(const struct ring *r, struct gt_turn turn) {
+GT_INLINE void await_readers(const struct gt_stages *r, struct gt_turn turn) {
     GT_UNROLL_BY(1)
     for (int s = 0; s < STAGES; s++, turn = gt_turn_next(STAGES, turn))
         gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
@@ -92,7 +93,7 @@ GT_INLINE int starts_copies(void) {
 
 /* One thread of each producing warp has slabs copied, and each warp has its stages; with
  * GT_WALK the whole warp comes along. first: the block's first item, when it was found. */
-GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
+GT_INLINE void produce(struct plan *p, const struct gt_stages *r, struct item first,
                        const struct gt_tensor_map *map_x,
                        const struct gt_tensor_map *map_y) {
     const struct source x = {map_x, ALONG_X, PLANES_X, BM, SPAN_X, CN};
@@ -112,10 +113,7 @@ GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
             const int full = r->full + turn.stage * 8, k = (it.first + s) * BK;
             if (turn.stage % FILLERS != warp)
                 continue;
-            /* In the first round the stage is free: the phase before the first has
-             * passed. */
-            gt_barrier_wait(r->empty + turn.stage * 8, turn.parity ^ 1);
-            gt_barrier_arrive_expecting(full, SLAB);
+            gt_claim_stage(r, turn, full, SLAB);
             load_slab(stage, &x, CN > 1 ? p->rank : 0, it.row, k, it.ahead_x, full);
             load_slab(stage + SLAB_X, &y, CM > 1 ? p->rank : 0, it.col, k, it.ahead_y,
                       full);
@@ -126,61 +124,6 @@ GT_INLINE void produce(struct plan *p, const struct ring *r, struct item first,
 }
 
 /* ---- products ---------------------------------------------------------------------- */
-
-#if GT_RS
-/* The warpgroup's rows of a slab of X. */
-struct rows {
-    unsigned f[STEPS * FRAGS][4];
-};
-
-/* x: the thread's place in a slab of X. */
-GT_INLINE void load_rows(struct rows *to, int x, int lane) {
-    GT_UNROLL
-    for (int i = 0; i < STEPS * FRAGS; i++)
-        gt_across_load(SIZE, SPAN_X, BK, to->f[i], x, i % FRAGS, i / FRAGS, lane);
-}
-
-/* Starts sums += these rows of X by the warpgroup's columns of Y, at y. With PROMOTE sums
- * begin anew. */
-GT_INLINE void multiply(gt_acc *sums, const struct rows *x, int y) {
-    const unsigned long long of_y = gt_wgmma_along_k(y);
-    gt_wgmma_hold(FRAGS * SUMS, sums);
-    gt_wgmma_fence();
-    GT_UNROLL
-    for (int i = 0; i < FRAGS; i++)
-        multiply_first(sums + i * SUMS, x->f[i], of_y);
-    GT_UNROLL
-    for (int i = FRAGS; i < STEPS * FRAGS; i++)
-        multiply_add(sums + i % FRAGS * SUMS, x->f[i], of_y + i / FRAGS * 2);
-    gt_wgmma_commit();
-    gt_wgmma_hold(FRAGS * SUMS, sums);
-}
-#else
-/* Starts sums += the warpgroup's rows of X, at x, by its columns of Y, at y. With PROMOTE
- * sums begin anew. */
-GT_INLINE void multiply(gt_acc *sums, int x, int y) {
-    enum {
-        STEP_X = ALONG_X ? 2 : SPAN_X, STEP_Y = ALONG_Y ? 2 : SPAN_Y, /* 16 bytes each */
-        NEXT = 64 * LINE / 16 /* from a fragment to the next */
-    };
-    const unsigned long long of_x = ALONG_X ? gt_wgmma_along_k(x)
-                                            : gt_wgmma_along_width(x, SPAN_X, BK);
-    const unsigned long long of_y = ALONG_Y ? gt_wgmma_along_k(y)
-                                            : gt_wgmma_along_width(y, SPAN_Y, BK);
-    gt_wgmma_hold(FRAGS * SUMS, sums);
-    gt_wgmma_fence();
-    GT_UNROLL
-    for (int f = 0; f < FRAGS; f++)
-        multiply_first(sums + f * SUMS, of_x + f * NEXT, of_y);
-    GT_UNROLL
-    for (int k = 1; k < STEPS; k++)
-        GT_UNROLL
-        for (int f = 0; f < FRAGS; f++)
-            multiply_add(sums + f * SUMS, of_x + f * NEXT + k * STEP_X, of_y + k * STEP_Y);
-    gt_wgmma_commit();
-    gt_wgmma_hold(FRAGS * SUMS, sums);
-}
-#endif
 
 /* Waits until the products of the slab before have ended. With PROMOTE they have. */
 GT_INLINE void await_before(void) {
@@ -200,7 +143,7 @@ GT_INLINE void promote(gt_acc *sums, gt_acc *of_slab) {
 }
 
 /* A warp tells the producers of all blocks that copy to it that the stage was read. */
-GT_INLINE void release(const struct ring *r, int stage, int lane) {
+GT_INLINE void release(const struct gt_stages *r, int stage, int lane) {
     if (CLUSTER == 1 && lane == 0)
         gt_barrier_arrive(r->empty + stage * 8);
     if (CLUSTER > 1 && lane < CLUSTER)
@@ -210,104 +153,10 @@ GT_INLINE void release(const struct ring *r, int stage, int lane) {
 /* Teams take items in turns. Before it waits for slabs of its item, a team waits until the
  * other one has all slabs of the item before: a barrier tells two phases apart, not three.
  * For the same reason no lane may be left behind in this wait when its warp arrives. */
-GT_INLINE void await_item_before(const struct ring *r, int turns) {
+GT_INLINE void await_item_before(const struct gt_stages *r, int turns) {
     const struct gt_turn before = gt_turn_at(TEAMS, turns - 1);
     if (TEAMS > 1 && turns > 0)
-        gt_barrier_wait(r->order + before.stage * 8, before.parity);
+        gt_barrier_wait(order_at(r, before.stage), before.parity);
     if (TEAMS > 1)
         gt_warp_barrier();
-}
-
-/* Waits until the slab of this turn is in shared memory. */
-GT_INLINE void await_slab(const struct ring *r, struct gt_turn turn) {
-    gt_barrier_wait(r->full + turn.stage * 8, turn.parity);
-    gt_warp_barrier();
-}
-
-#if GT_RS
-/* Starts the products of the slab of this turn, whose rows of X are loaded already. Then it
- * loads the next slab's, when there are more. The products before are waited for: they read
- * the registers that this writes. */
-GT_INLINE void advance(gt_acc *sums, gt_acc *of_slab, const struct rows *now,
-                       struct rows *next, const struct ring *r, struct gt_turn turn,
-                       int is_first, int more, int x, int y, int lane) {
-    const int before = (turn.stage == 0 ? STAGES : turn.stage) - 1;
-    multiply(PROMOTE ? of_slab : sums, now, r->stages + turn.stage * SLAB + SLAB_X + y);
-    await_before();
-    if (!is_first)
-        release(r, before, lane);
-    if (more) {
-        const struct gt_turn after = gt_turn_next(STAGES, turn);
-        await_slab(r, after);
-        load_rows(next, r->stages + after.stage * SLAB + x, lane);
-    }
-    promote(sums, of_slab);
-}
-
-/* Multiplies all slabs of an item, two in a round. Returns the last one's stage. */
-GT_INLINE int multiply_all(gt_acc *sums, gt_acc *of_slab, const struct ring *r,
-                           struct gt_turn turn, int slabs, int x, int y, int lane) {
-    struct rows even, odd;
-    int last = turn.stage;
-    if (slabs > 0) {
-        await_slab(r, turn);
-        load_rows(&even, r->stages + turn.stage * SLAB + x, lane);
-    }
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s += 2) {
-        advance(sums, of_slab, &even, &odd, r, turn, s == 0, s + 1 < slabs, x, y, lane);
-        last = turn.stage;
-        turn = gt_turn_next(STAGES, turn);
-        if (s + 1 < slabs) {
-            advance(sums, of_slab, &odd, &even, r, turn, 0, s + 2 < slabs, x, y, lane);
-            last = turn.stage;
-            turn = gt_turn_next(STAGES, turn);
-        }
-    }
-    return last;
-}
-#else
-/* Multiplies all slabs of an item. A batch of products runs while the next one is started.
- * Returns the last slab's stage. */
-GT_INLINE int multiply_all(gt_acc *sums, gt_acc *of_slab, const struct ring *r,
-                           struct gt_turn turn, int slabs, int x, int y, int lane) {
-    int before = 0; /* the stage of the running batch */
-    GT_UNROLL_BY(1)
-    for (int s = 0; s < slabs; s++) {
-        const int stage = r->stages + turn.stage * SLAB;
-        await_slab(r, turn);
-        multiply(PROMOTE ? of_slab : sums, stage + x, stage + SLAB_X + y);
-        await_before();
-        if (s > 0)
-            release(r, before, lane);
-        promote(sums, of_slab);
-        before = turn.stage;
-        turn = gt_turn_next(STAGES, turn);
-    }
-    return before;
-}
-#endif
-
-/* Starts all products of an item, after `turns` items of this block. x: the warpgroup's
- * part of a slab of X; with RS, the thread's. y: the warpgroup's part of a slab of Y.
- * Returns the last slab's stage, whose products still run. */
-GT_INLINE int consume(gt_acc *sums, const struct ring *r, struct gt_turn turn, int slabs,
-                      int x, int y, int turns, int lane) {
-    gt_acc of_slab[PROMOTE ? FRAGS * SUMS : 1] = {0};
-    await_item_before(r, turns);
-    GT_UNROLL
-    for (int e = 0; e < FRAGS * SUMS; e++)
-        sums[e] = 0;
-    const int last = multiply_all(sums, of_slab, r, turn, slabs, x, y, lane);
-    if (TEAMS > 1 && lane == 0)
-        gt_barrier_arrive(r->order + turns % TEAMS * 8);
-    return last;
-}
-
-/* Waits for the last products, of the slab in stage `last`. */
-GT_INLINE void settle(gt_acc *sums, const struct ring *r, int slabs, int last, int lane) {
-    GT_WGMMA_WAIT(0);
-    gt_wgmma_hold(FRAGS * SUMS, sums);
-    if (slabs > 0)
-        release(r, last, lane);
 }

@@ -22,10 +22,8 @@ GT_INLINE void ask(const struct part *p, int boxed, int t GT_PLACE_PARAMS) {
 GT_INLINE void request(const struct part *p, int boxed, int group, int t GT_PLACE_PARAMS) {
     if (GT_PERSIST)
         ask(p, boxed, t GT_PLACE(gt_i, gt_j));
-#if GT_ROWS && GT_PERSIST
-    if (GT_VECTORS)
+    if (GT_ROWS && GT_PERSIST && GT_VECTORS)
         gt_group_barrier(1 + group, 128); /* all warps have read those of the tile before */
-#endif
     if (GT_VECTORS)
         gt_vectors_copy(p->vectors, LINES_C, LENGTH_C, p->rows, p->cols, t,
                         128 GT_PLACE(gt_i, gt_j));

@@ -18,21 +18,22 @@ enum {
     /* groups of columns into which the last piece of the chunk before may reach */
     ROW_LEFT = GT_CDIV(16 / GT_SIZEOF_C, 8)
 };
+GT_STATIC_ASSERT(64 * ROW_PITCH <= STAGED, rows_have_room);
 
 /* Bytes from the multiple of 16 before it. */
 GT_INLINE int behind_piece(const gt_c *c) {
     return (int)((gt_long)c & 15);
 }
 
-/* Puts the elements of a chunk whose first sums and place in C are given to shared memory:
- * groups of 8 columns from number `first` on, which is -ROW_LEFT for the elements that the
- * chunk before has left. */
+/* put_rows puts the elements of a chunk, whose first sums and place in C are given, to
+ * shared memory: groups of 8 columns from number `first` on, which is -ROW_LEFT for the
+ * elements that the chunk before has left. The chunk begins at row row0 and column col0 of
+ * the part. */
 #if GT_EPILOGUE
-/* The same with an epilogue. The chunk begins at row row0 and column col0 of the part. The
- * operands of a few pairs of elements are read before the first of these is made. */
-GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int groups,
-                           const gt_c *c, gt_long ldc, gt_acc alpha, const struct part *p,
-                           int row0, int col0, int t GT_PLACE_PARAMS) {
+/* The operands of a few pairs of elements are read before the first of these is made. */
+GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
+                        const gt_c *c, gt_long ldc, gt_acc alpha, const struct part *p,
+                        int row0, int col0, int t GT_PLACE_PARAMS) {
     enum { PAIRS = ROW_COLS / 8 + ROW_LEFT, EACH = 3 };
     GT_UNROLL
     for (int b = 0; b < 2 * GT_CDIV(PAIRS, EACH); b++) {
@@ -69,7 +70,8 @@ GT_INLINE void put_rows_of(char *chunk, const gt_acc *sums, int first, int group
 }
 #else
 GT_INLINE void put_rows(char *chunk, const gt_acc *sums, int first, int groups,
-                        const gt_c *c, gt_long ldc, gt_acc alpha, int t) {
+                        const gt_c *c, gt_long ldc, gt_acc alpha, const struct part *p,
+                        int row0, int col0, int t) {
     GT_UNROLL
     for (int h = 0; h < 2; h++) {
         const int row = row_of(t, h);
@@ -121,13 +123,13 @@ GT_INLINE void take_piece(char *c, uint4 loaded, const char *piece, int begin, i
  * whether no chunk is left of it. All pieces are loaded before the first is stored. */
 GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int cols,
                          int first, int t) {
-    enum { PIECES = 16 * (ROW_PIECES + 1), EACH = GT_CDIV(PIECES, 32) };
+    enum { ALL = 16 * (ROW_PIECES + 1), EACH = GT_CDIV(ALL, 32) };
     const int lane = t % 32, row0 = t / 32 * 16;
     const char *const mine = chunk + row0 * ROW_PITCH;
     uint4 loaded[EACH];
     GT_UNROLL
     for (int i = 0; i < EACH; i++) {
-        const int e = GT_MIN(lane + i * 32, PIECES - 1);
+        const int e = GT_MIN(lane + i * 32, ALL - 1);
         loaded[i] = *(const uint4 *)(mine + piece_row(e) * ROW_PITCH + piece_at(e));
     }
     GT_UNROLL
@@ -136,20 +138,20 @@ GT_INLINE void take_rows(const char *chunk, gt_c *c, gt_long ldc, int rows, int 
         gt_c *const to = c + row * ldc;
         const int behind = behind_piece(to), begin = first ? behind : 0;
         const int end = cols > ROW_COLS ? ROW_PIECES * 16 : behind + cols * GT_SIZEOF_C;
-        if (e < PIECES && row < rows)
+        if (e < ALL && row < rows)
             take_piece((char *)to - behind + at, loaded[i],
                        mine + piece_row(e) * ROW_PITCH + at, begin - at, end - at);
     }
 }
 
-/* Stores sums to C chunk by chunk, without reading C. See store_chunks. */
-GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chunk,
-                          gt_acc alpha, const struct part *part, int group,
-                          int t GT_PLACE_PARAMS) {
-#if GT_EPILOGUE
+/* Stores sums chunk by chunk, without reading C. See leave_by_chunks. */
+GT_INLINE void leave_by_rows(const struct leaving *l, const gt_acc *sums GT_PLACE_PARAMS) {
+    const struct target *const to = &l->c;
+    char *const chunk = turned_of(&l->g);
+    const gt_acc alpha = l->out.alpha;
+    const int group = l->g.number, t = l->g.t % 128;
     if (GT_VECTORS)
         gt_group_barrier(1 + group, 128); /* all warps have copied their vectors */
-#endif
     GT_UNROLL_BY(1)
     for (int i = 0; i < FRAGS * ROW_ACROSS; i++) {
         const int row = i / ROW_ACROSS * 64, col = i % ROW_ACROSS * ROW_COLS;
@@ -165,15 +167,13 @@ GT_INLINE void store_rows(const struct target *to, const gt_acc *sums, char *chu
             const gt_acc *const own =
                 sums + j / ROW_ACROSS * SUMS + across * ROW_COLS / 2;
             if (j == i)
-#if GT_EPILOGUE
-                put_rows_of(chunk, own, first, groups, c, to->ld, alpha, part, row, col,
-                            t GT_PLACE(gt_i, gt_j));
-#else
-                put_rows(chunk, own, first, groups, c, to->ld, alpha, t);
-#endif
+                put_rows(chunk, own, first, groups, c, to->ld, alpha, &l->part, row, col,
+                         t GT_PLACE(gt_i, gt_j));
         }
         meet_rows(group);
         take_rows(chunk, c, to->ld, rows, cols, col == 0, t);
     }
 }
+#else
+GT_INLINE void leave_by_rows(const struct leaving *l, const gt_acc *sums GT_PLACE_PARAMS) {}
 #endif

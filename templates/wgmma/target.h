@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * target.h - where the sums of a warpgroup of wgmma go, and what an epilogue reads there.
+ *
+ * There are four ways out. Each is a file with a function of one signature,
+ *
+ *     leave_...(const struct leaving *l, const gt_acc *sums GT_PLACE_PARAMS)
+ *
+ * which takes the sums of an item to C or to the workspace. All threads of the warpgroup
+ * call it. The place is that of C's element at l->row, l->col.
+ *
+ *     sums.h     leave_as_sums    to the workspace, where another kernel adds them up
+ *     boxes.h    leave_by_boxes   STORE: the accelerator copies boxes of C
+ *     rows.h     leave_by_rows    pieces of 16 bytes of rows that may begin anywhere
+ *     chunks.h   leave_by_chunks  any C: 32 columns at a time through shared memory
  */
 /* The destination of a warpgroup's sums, X's row 0 and Y's column 0 of which lie at `at`:
  * with SWAP, X's rows are columns there. */
@@ -17,11 +29,7 @@ GT_INLINE gt_long place_in(const struct target *to, int row, int col) {
 
 /* The row, of a fragment's 64, of the thread's sums 4 j + 2 h and 4 j + 2 h + 1. */
 GT_INLINE int row_of(int t, int h) {
-#if GT_RS
-    return gt_across_line(SIZE, t, h);
-#else
-    return t / 32 * 16 + t % 32 / 4 + h * 8;
-#endif
+    return RS ? gt_across_line(SIZE, t, h) : t / 32 * 16 + t % 32 / 4 + h * 8;
 }
 
 /* The part of C that a warpgroup has: its rows and columns are those of C,
@@ -32,6 +40,34 @@ struct part {
     char *vectors;  /* in shared memory: the operands with a value a row or a column */
     int boxes;      /* its address in shared memory: where C's boxes are made */
     int rows, cols; /* that exist */
+};
+
+/* The warpgroup's part, of which rows x cols of X and Y exist. */
+GT_INLINE struct part part_of(const struct group *g, int rows, int cols) {
+    const struct part p = {vectors_of(g), boxes_of(g), SWAP ? cols : rows,
+                           SWAP ? rows : cols};
+    return p;
+}
+
+/* C and the workspace, for all items of a block. */
+struct output {
+    const struct gt_tensor_map *map; /* of C */
+    gt_c *c;
+    gt_long ldc;
+    gt_acc *sums; /* of parts */
+    gt_acc alpha, beta;
+};
+
+/* What a warpgroup knows of its sums of an item. */
+struct leaving {
+    struct output out;
+    struct plan p;
+    struct item it;
+    struct group g;
+    struct part part;
+    struct target c; /* the place in C */
+    int row, col;    /* of X and of Y, where the warpgroup's part begins */
+    int before;      /* items that the warpgroup had before this one */
 };
 
 #if GT_EPILOGUE

@@ -74,98 +74,35 @@
  * Method: warp specialisation, Bauer, Cook, Khailany, CudaDMA (2011).
  */
 
-/* A warpgroup. */
-struct group {
-    int number, t, lane; /* its number in the block; the thread's there and in its warp */
-    int row, col;        /* where its part of a tile begins */
-    int x;               /* its part of a slab of X; with RS, the thread's */
-    int y;               /* its part of a slab of Y */
-    unsigned char *smem; /* the block's shared memory */
-    int turned;          /* an address there: where warpgroups turn C */
-};
+/* ---- an item ------------------------------------------------------------------------ */
 
-/* Where in the block's shared memory a warpgroup turns C, and where operands of an epilogue
- * wait. */
-enum { TURNED = STAGES * SLAB, WAITING = TURNED + GROUPS * STAGED + STAGES * 16 + 16 };
-
-GT_INLINE struct group group_of(unsigned char *smem, int turned, int t, int lane) {
-    struct group g;
-    /* From lane 0, so that descriptors are known to be the same in all lanes. */
-    const int number = __shfl_sync(0xffffffff, t / 128, 0), member = number % TEAM;
-    g.number = number;
-    g.t = t;
-    g.lane = lane;
-    g.row = member / (BN / WN) * WM;
-    g.col = member % (BN / WN) * WN;
-#if GT_RS
-    g.x = gt_across_place(SIZE, SPAN_X, BK, g.row, t % 128);
-#else
-    g.x = g.row * LINE;
-#endif
-    g.y = g.col * LINE;
-    g.smem = smem;
-    g.turned = turned;
-    return g;
+/* Starts all products of an item that comes after `turns` others of the block and whose
+ * first slab has this turn. Returns the last slab's stage, whose products still run. */
+GT_INLINE int consume(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
+                      int slabs, const struct group *g, int turns) {
+    gt_acc of_slab[PROMOTE ? FRAGS * SUMS : 1] = {0};
+    await_item_before(r, turns);
+    GT_UNROLL
+    for (int e = 0; e < FRAGS * SUMS; e++)
+        sums[e] = 0;
+    const int last = multiply_all(sums, of_slab, r, turn, slabs, g);
+    if (TEAMS > 1 && g->lane == 0)
+        gt_barrier_arrive(order_at(r, turns % TEAMS));
+    return last;
 }
 
-GT_INLINE char *turned_of(const struct group *g) {
-    return (char *)g->smem + TURNED + g->number * STAGED;
+/* Waits for the last products, of the slab in stage `last`. */
+GT_INLINE void await_products(gt_acc *sums, const struct gt_stages *r, int slabs, int last,
+                              int lane) {
+    GT_WGMMA_WAIT(0);
+    gt_wgmma_hold(FRAGS * SUMS, sums);
+    if (slabs > 0)
+        release(r, last, lane);
 }
 
-/* The same as an address. */
-GT_INLINE int boxes_of(const struct group *g) {
-    return g->turned + g->number * STAGED;
-}
-
-/* The part of C that it has, of which rows x cols of X and Y exist. */
-GT_INLINE struct part part_of(const struct group *g, int rows, int cols) {
-    const struct part p = {(char *)g->smem + WAITING + g->number * GT_VECTORS,
-                           boxes_of(g), SWAP ? cols : rows, SWAP ? rows : cols};
-    return p;
-}
-
-/* Takes the sums of an item to C, or to the workspace when they are parts. `before`: the
- * items that the warpgroup had before this one. The place is that of its first element. */
-GT_INLINE void leave(const struct plan *p, const struct item *it, const struct group *g,
-                     const struct part *part, const gt_acc *sums,
-                     const struct gt_tensor_map *map_c, gt_c *c, gt_long ldc,
-                     gt_acc *part_sums, gt_acc alpha, gt_acc beta,
-                     int before GT_PLACE_PARAMS) {
-    const int row = it->row + g->row, col = it->col + g->col;
-    struct target to = {c, ldc, it->high - row, it->wide - col};
-    to.at = c + it->ahead + place_in(&to, row, col);
-    if (PARTIAL) {
-        to.ld = SWAP ? p->high : p->wide;
-        to.at = part_sums + it->work.part * (gt_long)p->high * p->wide +
-                place_in(&to, row, col);
-        store_sums(&to, sums, g->t % 128);
-    } else if (GT_PIECES && it->work.parts > 1) {
-        to.ld = to.cols = WIDE;
-        to.rows = HIGH;
-        to.at = part_sums + gt_work_place(&it->work, it->work.part, HIGH, WIDE) +
-                place_in(&to, p->rank / CN * BM + g->row, p->rank % CN * BN + g->col);
-        store_sums(&to, sums, g->t % 128);
-#if GT_STORE
-    } else if (!GT_READS_C(beta) && p->slabs > 0) {
-        store_boxes(map_c, &to, sums, boxes_of(g), alpha, row + (SWAP ? 0 : it->ahead_c),
-                    col + (SWAP ? it->ahead_c : 0), before, g->number, part,
-                    g->t % 128 GT_PLACE(gt_i, gt_j));
-#endif
-#if GT_ROWS
-    } else if (!GT_READS_C(beta)) {
-        store_rows(&to, sums, turned_of(g), alpha, part, g->number,
-                   g->t % 128 GT_PLACE(gt_i, gt_j));
-#endif
-    } else {
-        store_chunks(&to, sums, (gt_acc *)turned_of(g), alpha, beta,
-                     ADDERS > 1 ? it->work.part : 0, g->number,
-                     g->t % 128 GT_PLACE(gt_i, gt_j));
-    }
-}
-
-#if GT_STREAM
 /* Brings the sums of a shared tile together. Returns whether the warpgroup has them all. If
  * not, the next tile's first boxes may go to any place. */
+#if GT_STREAM
 GT_INLINE int meet(gt_acc *sums, const struct plan *p, const struct item *it,
                    const struct group *g, gt_acc *part_sums) {
     const int place = p->rank * TEAM + g->number % TEAM; /* in the cluster's tile */
@@ -176,41 +113,59 @@ GT_INLINE int meet(gt_acc *sums, const struct plan *p, const struct item *it,
         GT_CAPACITY, 1 + g->number, w->tile, w->part, w->parts, p->first - w->part};
     const int has_all = gt_parts_add(FRAGS * SUMS, sums, &m, g->t % 128);
     if (GT_STORE && !has_all && g->t % 128 == 0)
-        GT_BULK_STORES_READ(0);
+        await_boxes();
     return has_all;
 }
+#else
+GT_INLINE int meet(gt_acc *sums, const struct plan *p, const struct item *it,
+                   const struct group *g, gt_acc *part_sums) {
+    return 1;
+}
 #endif
+
+/* Takes the sums of an item to C, or to the workspace when they are parts. */
+GT_INLINE void leave(const struct leaving *l, const gt_acc *sums GT_PLACE_PARAMS) {
+    if (PARTIAL || (GT_PIECES && l->it.work.parts > 1))
+        leave_as_sums(l, sums GT_PLACE(gt_i, gt_j));
+    else if (GT_STORE && !GT_READS_C(l->out.beta) && l->p.slabs > 0)
+        leave_by_boxes(l, sums GT_PLACE(gt_i, gt_j));
+    else if (GT_ROWS && !GT_READS_C(l->out.beta))
+        leave_by_rows(l, sums GT_PLACE(gt_i, gt_j));
+    else
+        leave_by_chunks(l, sums GT_PLACE(gt_i, gt_j));
+}
 
 /* Computes an item that comes after `turns` others of the block and whose first slab has
  * this turn. The place is that of the first element of the warpgroup's part. */
 GT_INLINE void compute(const struct plan *p, const struct item *it, const struct group *g,
-                       const struct ring *ring, struct gt_turn turn, int turns,
-                       const struct gt_tensor_map *map_c, gt_c *c, gt_long ldc,
-                       gt_acc *part_sums, gt_acc alpha, gt_acc beta GT_PLACE_PARAMS) {
+                       const struct gt_stages *ring, struct gt_turn turn, int turns,
+                       const struct output *out GT_PLACE_PARAMS) {
     const int t = g->t % 128;
     const struct part part =
         part_of(g, it->high - it->row - g->row, it->wide - it->col - g->col);
-    const int boxed = GT_EPI_BOXED && !GT_READS_C(beta) && p->slabs > 0 &&
+    const int boxed = GT_EPI_BOXED && !GT_READS_C(out->beta) && p->slabs > 0 &&
                       it->work.parts <= 1;
+    const int shared = GT_STREAM && it->work.parts > 1; /* it may leave elsewhere */
     gt_acc sums[FRAGS * SUMS];
-#if GT_STREAM
-    const int shared = it->work.parts > 1; /* it may leave elsewhere */
     if (!shared)
-#endif
         request(&part, boxed, g->number, t GT_PLACE(gt_i, gt_j));
-    const int last = consume(sums, ring, turn, it->slabs, g->x, g->y, turns, g->lane);
-    settle(sums, ring, it->slabs, last, g->lane);
+    const int last = consume(sums, ring, turn, it->slabs, g, turns);
+    await_products(sums, ring, it->slabs, last, g->lane);
     GT_LEAD(PARTIAL);
-#if GT_STREAM
-    if (shared && !meet(sums, p, it, g, part_sums))
+    if (shared && !meet(sums, p, it, g, out->sums))
         return;
     if (shared)
-        request(&part, GT_EPI_BOXED && !GT_READS_C(beta), g->number,
+        request(&part, GT_EPI_BOXED && !GT_READS_C(out->beta), g->number,
                 t GT_PLACE(gt_i, gt_j));
-#endif
-    leave(p, it, g, &part, sums, map_c, c, ldc, part_sums, alpha, beta,
-          turns / TEAMS GT_PLACE(gt_i, gt_j));
+    const int row = it->row + g->row, col = it->col + g->col;
+    struct leaving l = {
+        *out, *p, *it, *g, part, {out->c, out->ldc, it->high - row, it->wide - col},
+        row, col, turns / TEAMS};
+    l.c.at = out->c + it->ahead + place_in(&l.c, row, col);
+    leave(&l, sums GT_PLACE(gt_i, gt_j));
 }
+
+/* ---- the kernel --------------------------------------------------------------------- */
 
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     extern __shared__ __align__(1024) unsigned char smem[]; /* for the swizzle */
@@ -236,20 +191,13 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     /* Its divisions and the barriers below are under way at the same time. */
     first = item_of(&p, p.first);
 #endif
-    const struct ring ring = ring_at(gt_shared_address(smem));
+    const int at = gt_shared_address(smem);
+    const struct gt_stages ring = gt_ring_at(STAGES, at, at + AT_BARRIERS);
     if (t == READERS) { /* the first copies would wait for their maps */
         gt_map_prefetch(&map_x);
         gt_map_prefetch(&map_y);
     }
-    if (t == 0)
-        make_barriers(&ring);
-    if (CLUSTER * ADDERS > 1)
-        GT_CLUSTER_ARRIVE();
-    if (CLUSTER > 1)
-        GT_CLUSTER_WAIT();
-    else
-        GT_BARRIER();
-
+    make_barriers(&ring, t);
     if (t >= READERS) {
         GT_REGISTERS_GIVE(GT_GIVE);
         if (t < READERS + 32 * FILLERS && (GT_WALK || starts_copies()))
@@ -261,7 +209,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         }
     } else {
         GT_REGISTERS_TAKE(GT_GIVE ? GT_TAKE : 0);
-        const struct group g = group_of(smem, ring.turned, t, lane);
+        const struct group g = group_of(smem, at, t, lane);
         int used = 0, turns = 0; /* slabs of all items before; items before */
         GT_UNROLL_BY(1)
         for (int number = p.first; number < p.items; number += p.step, turns++) {
@@ -275,13 +223,12 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #if GT_WALK
             GT_MOVE_PRODUCT(it.product);
 #endif
-            compute(&p, &it, &g, &ring, turn, turns, &map_c, c, ldc, PART_SUMS, alpha,
-                    beta GT_PLACE(it.rows_ahead +
-                                      (SWAP ? it.col + g.col : it.row + g.row),
-                                  SWAP ? it.row + g.row : it.col + g.col));
+            const struct output out = {&map_c, c, ldc, PART_SUMS, alpha, beta};
+            compute(&p, &it, &g, &ring, turn, turns,
+                    &out GT_PLACE(
+                        it.rows_ahead + (SWAP ? it.col + g.col : it.row + g.row),
+                        SWAP ? it.row + g.row : it.col + g.col));
         }
-#if GT_STORE
-        GT_BULK_STORES_READ(0); /* shared memory must not go before it was read */
-#endif
+        await_boxes(); /* shared memory must not go before it was read */
     }
 }

@@ -64,7 +64,7 @@ fi
 wgmma="ENGINE=1 CLUSTER=1 BM=128 BN=64 BK=128 WM=64 WN=64 STAGES=4 GROUP=8"
 mutant limbs 'GT_WGMMA_WAIT(1);' 'GT_WGMMA_WAIT(2);' i32-nt-33x66x700 "$wgmma" \
     "which a wgmma in flight reads, has been overwritten"
-mutant limbs 'gt_barrier_wait(full + .*' '' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
+mutant limbs 'gt_await_slab(.*' 'gt_warp_barrier();' i32-nt-33x66x700 "$wgmma" "a copy to it is under way"
 wide="ENGINE=1 BM=128 BN=128 KBYTES=128 WM=16 WN=128"
 mutant triple 'add(sum, a->low, b->high, h);' '' f32@bf16x3-nn-33x67x40 "SPLIT=1" "elements wrong"
 mutant triple 'add_product(sum, x\[j\].high, low);' '' f32@split-nn-33x67x40 "$wide" \
@@ -148,7 +148,7 @@ mutant wgmma 'gt_group_barrier(.*have copied their vectors.*' ';' bf16-nn-200x26
     "BM=64 WGM=1 PERSIST=1 STORE=0 REPACK=0" "elements wrong"
 unset FAKE_CUDA_SEED
 # A matrix operand that comes through the boxes of C.
-mutant wgmma 'GT_COPY_WAIT(READING);' '' bf16-nt-72x264x72,epi=residual \
+mutant wgmma 'GT_COPY_WAIT(READING);' ';' bf16-nt-72x264x72,epi=residual \
     "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1" "a copy to it is under way"
 mutant pipeline 'GT_COPY_WAIT(STAGES - 2)' 'GT_COPY_WAIT(STAGES - 1)' $thin "$turns" \
     "a copy to it is under way"
@@ -240,7 +240,7 @@ if [ -n "${GT_LONG:-}" ]; then
         "a copy to it is under way"
     mutant limbs 'GT_WGMMA_WAIT(0);' '' i32-nt-33x66x700 "$wgmma" \
         "uses a register of a wgmma in flight"
-    mutant limbs 'next_b, SLAB_B, barrier);' 'next_b, SLAB_B \/ 2, barrier);' i32-nt-33x66x700 "$wgmma" \
+    mutant limbs 'next_b, SLAB_B, own,' 'next_b, SLAB_B \/ 2, own,' i32-nt-33x66x700 "$wgmma" \
         "wait for a phase of an mbarrier"
     mutant wgmma 'BLOCK_SUMS = SHARE \* PITCH' 'BLOCK_SUMS = 0' i8-nn-5x33x200 \
         "BM=64 BN=16 WGM=1 GROUP=1 SWAP=1 SPLIT=3 REDUCE=1" "elements wrong"
