@@ -100,7 +100,7 @@ LONG  := $(call eighth,$(call named,$(LONG_REST) $(LONG_ONLY)))
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache_limit test_copier test_cores test_log test_outlook test_plan_cache test_plan_prepare test_status test_tune_spaces
+THREADED := test_build_cache_limit test_copier test_cores test_log test_outlook test_plan_cache test_plan_prepare test_programs test_shared test_status test_tune_spaces
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 

@@ -21,9 +21,11 @@
  * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
  *
  * Threads.
- *   - Several threads may share a gemmtune_ctx. Four calls lock: a one-call form that
- *     meets a problem for the first time, gemmtune_plan_prepare, the first gemmtune_pack,
- *     and on OpenCL a gemmtune_launch with offsets that need another kernel of the plan.
+ *   - Several threads may share a gemmtune_ctx. These calls lock: all that make, destroy,
+ *     count or drop plans, a one-call form that meets a problem for the first time,
+ *     gemmtune_plan_prepare, the first gemmtune_pack, and on OpenCL a gemmtune_launch with
+ *     offsets that need another kernel of the plan. A call waits while another thread makes
+ *     the same plan, or builds a kernel of the same source.
  *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
  *     and calls the function of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
@@ -321,7 +323,9 @@ typedef struct gemmtune_plan_info {
 } gemmtune_plan_info;
 
 /* The fastest known kernel that needs at most workspace_max bytes. EUNSUPPORTED names the
- * feature of the problem that has no kernel yet. */
+ * feature of the problem that has no kernel yet. Plans of one context share their kernels
+ * where these have the same source, and equal calls give the same plan once more: each is
+ * destroyed by a call of its own. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
@@ -331,7 +335,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_
  * those that are in the image cache. Run it until gemmtune_plan_prepare says that the one
  * of gemmtune_plan_create is built. The plan refuses pointers that are not aligned when no
  * kernel for these is cached. ENOTFOUND: none of the 64 kernels that were preferred is
- * cached; through OpenCL none ever is. */
+ * cached. On OpenCL an image is a binary of the driver's. A driver that refuses a binary of
+ * its own is given the source, and compiles after all. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
                                                          gemmtune_ctx *ctx,
                                                          const gemmtune_problem *p,
@@ -349,10 +354,13 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
  *   - The thread builds one kernel after another. gemmtune_close waits for the kernel that
  *     is being built, and drops the others.
  *
- * Errors of gemmtune_plan_create; and EUNSUPPORTED: OpenCL; EIO: the image cache cannot be
- * written; ENOMEM: no thread can be started. EBUILD, where no kernel for the problem
- * builds, is the answer of later calls as well. After any other error the next call tries
- * again.
+ * On OpenCL only a context compiles: the thread builds the program in the context of the
+ * target, and releases it.
+ *
+ * Errors of gemmtune_plan_create; and EIO: the image cache cannot be written, or the OpenCL
+ * driver gives no binary; ENOMEM: no thread can be started. EBUILD, where no kernel for the
+ * problem builds, is the answer of later calls as well. After any other error the next call
+ * tries again.
  */
 GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
                                                    const gemmtune_problem *p,
@@ -470,7 +478,8 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
 /* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, no workspace), keeps it in ctx, and
- * executes it. */
+ * executes it. A call that leaves C as it is (m, n or batch is 0; or without an epilogue
+ * beta is 1, and alpha or k is 0) makes none. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);
@@ -494,6 +503,44 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             const void *a, int64_t lda, const void *b,
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
+
+/*
+ * The one-call forms keep the plan of each problem in ctx, until gemmtune_close. A program
+ * with ever new shapes may limit their number, or drop them all. A dropped problem is
+ * planned again at its next call. A plan of gemmtune_plan_create is not one of them.
+ */
+
+/* Sets a limit for the plans that the context keeps, and drops those beyond it: the longest
+ * unused ones go first. 0, as at first: no limit. Their loaded kernels stay, since work
+ * that uses them may be under way: programs of the same source share them, and
+ * gemmtune_plan_cache_clear unloads them. EINVAL: NULL, or a negative number. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_limit(gemmtune_ctx *ctx, int64_t plans);
+
+/* Drops all of these plans, and unloads kernels that no other plan uses. As before
+ * gemmtune_plan_destroy, the work of earlier calls must have ended, and on CUDA no graph
+ * that captured such a call may be launched any more. Other threads may be inside calls of
+ * ctx; their plans are dropped later. EINVAL: NULL. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_clear(gemmtune_ctx *ctx);
+
+/* The plans that the context keeps. */
+typedef struct gemmtune_plan_cache_info {
+    uint32_t struct_size;
+    int32_t reserved;
+    int64_t plans;         /* now */
+    int64_t plans_max;     /* the limit; 0: none */
+    int64_t made, dropped; /* since gemmtune_open */
+    int64_t programs;      /* loaded now, for all plans of ctx: one for each source */
+} gemmtune_plan_cache_info;
+
+/* gemmtune_plan_cache_describe for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_describe_sized(
+    gemmtune_ctx *ctx, gemmtune_plan_cache_info *info, size_t size);
+
+/* Fills *info. It waits while another thread makes a plan. EINVAL for NULL. */
+static inline gemmtune_status gemmtune_plan_cache_describe(gemmtune_ctx *ctx,
+                                                           gemmtune_plan_cache_info *info) {
+    return gemmtune_plan_cache_describe_sized(ctx, info, sizeof(gemmtune_plan_cache_info));
+}
 
 /* ---- weights that are packed once --------------------------------------- */
 

@@ -204,6 +204,28 @@ static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec
             value[i].ptr = gt_device_pointer(memory[i].pointer);
 }
 
+/* ---- what a call reads ----------------------------------------------------------- */
+
+gt_status gt_call_check_scalars(const gemmtune_problem *p, const struct gt_call *call,
+                                struct gt_err *err) {
+    if (gt_exec_is_empty(p) || (call->alpha != NULL && call->beta != NULL))
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
+                   call->alpha == NULL ? "alpha" : "beta");
+}
+
+/* Whether the call reads A and B. */
+static bool reads_inputs(const gemmtune_problem *p, const struct gt_call *call) {
+    return p->k > 0 && gt_element_get(call->alpha, p->type_acc) != 0;
+}
+
+bool gt_call_is_idle(const gemmtune_problem *p, const struct gt_call *call) {
+    return gt_exec_is_empty(p) || (p->epilogue == NULL && !reads_inputs(p, call) &&
+                                   gt_element_get(call->beta, p->type_acc) == 1);
+}
+
+/* ---- a call ---------------------------------------------------------------------- */
+
 static bool has_order(const struct gt_call *call) {
     return call->order.count > 0 || call->order.event != NULL;
 }
@@ -220,21 +242,18 @@ static gt_status mark(const struct gt_exec *e, const struct gt_call *call,
  * since the pass that adds partial sums is the one that writes C. */
 static gt_status run(const struct gt_exec *e, const struct gt_call *call,
                      struct gt_err *err) {
-    const gemmtune_dtype acc = e->fit.problem.type_acc;
-    if (gt_exec_is_empty(&e->fit.problem))
+    gt_status status = gt_call_check_scalars(&e->fit.problem, call, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (gt_call_is_idle(&e->fit.problem, call))
         return mark(e, call, err);
-    if (call->alpha == NULL || call->beta == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                       call->alpha == NULL ? "alpha" : "beta");
-    const bool reads_ab = e->fit.problem.k > 0 && gt_element_get(call->alpha, acc) != 0;
-    if (!reads_ab && e->epilogue == NULL && gt_element_get(call->beta, acc) == 1)
-        return mark(e, call, err);
+    const bool reads_ab = reads_inputs(&e->fit.problem, call);
     struct gt_memory memory[GT_ARG_KINDS];
     struct gt_epilogue_args epilogue;
     find_memory(memory, e, call);
     const struct gt_call_matrices matrices = {memory[GT_ARG_A], memory[GT_ARG_B],
                                               memory[GT_ARG_C]};
-    gt_status status = check_pointers(e, reads_ab, memory, call->swapped, err);
+    status = check_pointers(e, reads_ab, memory, call->swapped, err);
     if (status == GEMMTUNE_OK)
         status = gt_epilogue_args_of(&epilogue, e->epilogue, &e->fit.problem, call,
                                      &matrices, e->loaded->driver, err);

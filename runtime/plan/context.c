@@ -8,6 +8,7 @@
 #include "core/growth.h"
 #include "core/log.h"
 #include "db/db.h"
+#include "runtime/exec/programs.h"
 #include "runtime/lookup/known.h"
 
 #include <inttypes.h>
@@ -97,8 +98,16 @@ static gt_status init_parts(gemmtune_ctx *ctx, struct gt_err *err) {
     if (status != GEMMTUNE_OK)
         goto clear_packer;
     status = gt_preparer_init(&ctx->preparer, err);
+    if (status != GEMMTUNE_OK)
+        goto clear_cache;
+    status = gt_sharing_create(&ctx->programs, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sharing_create(&ctx->plans, err);
     if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
+    gt_sharing_release(ctx->programs);
+    gt_preparer_end(&ctx->preparer);
+clear_cache:
     gt_plan_cache_clear(&ctx->cache);
 clear_packer:
     gt_packer_clear(&ctx->packer);
@@ -138,6 +147,9 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_preparer_end(&ctx->preparer);
     gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
+    gt_programs_relinquish(ctx->programs);
+    gt_sharing_release(ctx->plans);
+    gt_sharing_release(ctx->programs);
     gt_index_destroy(ctx->index);
     free(ctx->known);
     gt_families_destroy(ctx->families);

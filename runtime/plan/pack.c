@@ -51,6 +51,8 @@ static gt_status build(struct gt_packer *packer, struct gt_gpu *gpu, const char 
                                    &shape, err);
     if (status != GEMMTUNE_OK)
         unload(packer);
+    else if (image.bytes == NULL) /* it was built while it was loaded */
+        gt_build_keep(&image, packer->kernel[0], &gpu->device, source);
     gt_image_clear(&image);
     return status;
 }
