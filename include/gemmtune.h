@@ -98,6 +98,47 @@ GEMMTUNE_API const char *gemmtune_strerror(gemmtune_status status);
  * thread's next gemmtune_ call. */
 GEMMTUNE_API const char *gemmtune_errmsg(void);
 
+/* An argument that a failed call refused: an argument of the function, or a member of a
+ * struct that it was given. The numbers from 1 to 13 are those of BLAS's xGEMM, so that a
+ * BLAS on top of this library can call XERBLA with them. */
+typedef enum gemmtune_argument {
+    GEMMTUNE_ARG_NONE = 0, /* the call succeeded, or no single argument is wrong */
+    GEMMTUNE_ARG_TRANS_A = 1,
+    GEMMTUNE_ARG_TRANS_B = 2,
+    GEMMTUNE_ARG_M = 3,
+    GEMMTUNE_ARG_N = 4,
+    GEMMTUNE_ARG_K = 5,
+    GEMMTUNE_ARG_ALPHA = 6,
+    GEMMTUNE_ARG_A = 7, /* a, a_offset; also: A is too large */
+    GEMMTUNE_ARG_LDA = 8,
+    GEMMTUNE_ARG_B = 9,
+    GEMMTUNE_ARG_LDB = 10,
+    GEMMTUNE_ARG_BETA = 11,
+    GEMMTUNE_ARG_C = 12,
+    GEMMTUNE_ARG_LDC = 13,
+    GEMMTUNE_ARG_LAYOUT = 14,
+    GEMMTUNE_ARG_CTX = 15, /* ctx, plan, devices, target */
+    GEMMTUNE_ARG_PROBLEM = 16,
+    GEMMTUNE_ARG_TYPES = 17, /* type_a, type_b, type_c, type_acc, math */
+    GEMMTUNE_ARG_BATCH = 18, /* batch, batch_kind, pointer_align */
+    GEMMTUNE_ARG_STRIDE_A = 19,
+    GEMMTUNE_ARG_STRIDE_B = 20,
+    GEMMTUNE_ARG_STRIDE_C = 21,
+    GEMMTUNE_ARG_ROWS = 22, /* rows, rows_offset, expected_rows */
+    GEMMTUNE_ARG_EPILOGUE = 23,
+    GEMMTUNE_ARG_OPERANDS = 24, /* operands, operand, operand_ld, operand_offset */
+    GEMMTUNE_ARG_D2 = 25,       /* d2, d2_ld, d2_offset */
+    GEMMTUNE_ARG_WORKSPACE = 26,
+    GEMMTUNE_ARG_EVENTS = 27, /* wait_list, wait_count, event */
+    GEMMTUNE_ARG_ARGS = 28,
+    GEMMTUNE_ARG_OPTIONS = 29, /* any other argument: options, worst, plans ... */
+    GEMMTUNE_ARG_OUT = 30      /* the place of a result */
+} gemmtune_argument;
+
+/* The argument that this thread's last failed gemmtune_ call refused, as gemmtune_errmsg
+ * says in words. A column-major problem's are the caller's own. */
+GEMMTUNE_API gemmtune_argument gemmtune_errarg(void);
+
 /* ---- problem ------------------------------------------------------------ */
 
 typedef enum gemmtune_dtype {
@@ -393,8 +434,12 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * is then undefined: addresses inside the same matrix, or an OpenCL sub-buffer that shares
  * bytes with another buffer.
  *
- * Nothing needs to be given that is not read. Where alpha or k is 0, a and b may be NULL.
- * Where m, n or batch is 0, all pointers may be NULL.
+ * Nothing needs to be given that is not read, in any form of a call. alpha and beta are
+ * read where C has elements.
+ *
+ *   - Where alpha or k is 0, a and b may be NULL.
+ *   - Where beta is 1 besides, and there is no epilogue, c may be NULL.
+ *   - Where m, n or batch is 0, all pointers may be NULL.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
@@ -577,6 +622,8 @@ GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
  * The first call of a context builds and loads a kernel, and calls of other threads wait
  * for it. So that call must not be made while a stream is captured.
  *
+ * Where gemmtune_packed_bytes is 0, nothing is done, and both pointers may be NULL.
+ *
  * Errors of gemmtune_packed_bytes; and EINVAL: a pointer is NULL or misaligned, or on
  * OpenCL a buffer is too small; EDEVICE: the driver failed. The first call may also give
  * EBUILD, ENODRIVER and ENOMEM.
@@ -663,7 +710,8 @@ typedef struct gemmtune_host_report {
     double exposed_seconds;   /* while a copy and no product ran */
     double bound_seconds;     /* forecast: only the products, or one copy of each matrix */
     double forecast_seconds;  /* as planned, at the rates that were measured before */
-    double link_in, link_out; /* measured bytes per second, one way at a time */
+    double link_in, link_out; /* measured bytes per second, one way at a time. These four
+                               * are 0 for a product that goes the short way */
     int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */
     gemmtune_match match;     /* how the kernel of a whole slab was found, first device */
@@ -690,8 +738,13 @@ static inline gemmtune_status gemmtune_host_report_init(gemmtune_host_report *re
  * - `options` and `report` may be NULL. *report is filled after a failure as well.
  *
  * The call allocates device memory, and staging memory for matrices that are not pinned; it
- * frees both. It waits, and uses four threads a device. The first call for a device, types
- * and size of problem measures the link and a product, which takes about 0.3 s.
+ * frees both. It waits, and uses four threads a device. The first call for a device
+ * measures the link, and the first one for types and a size of problem measures a product;
+ * together they take about 0.3 s. All later calls of the process use what was measured.
+ *
+ * Matrices of 4 MiB together, or less, go a short way, without threads, tiles and
+ * measurements: they are copied whole to the first device, and C back. Options that ask for
+ * tiles, staging, a limit of memory or a trace have the long way taken.
  *
  * Between slabs of k, a sum over k is stored in C's type. When that is narrower than the
  * accumulator's type, k is one slab, whatever tile_k is.

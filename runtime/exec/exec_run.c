@@ -42,13 +42,19 @@ static gt_status check_matrix(const struct gt_exec *e, const char *what, int ope
     return gt_memory_check(e->loaded->driver, memory, need, err);
 }
 
+/* Blames A, or B with `is_b`, of a problem whose matrices may be swapped. */
+static gt_status blame_ab(struct gt_err *err, gt_status status, bool swapped, bool is_b) {
+    return gt_blame(err, status, swapped != is_b ? GEMMTUNE_ARG_B : GEMMTUNE_ARG_A);
+}
+
 static gt_status check_apart(const struct gt_memory memory[GT_ARG_KINDS], bool swapped,
                              struct gt_err *err) {
     const struct gt_named_memory a = {swapped ? "B" : "A", memory[GT_ARG_A]};
     const struct gt_named_memory b = {swapped ? "A" : "B", memory[GT_ARG_B]};
     const struct gt_named_memory c[] = {{"C", memory[GT_ARG_C]}, {NULL, {NULL, 0}}};
-    const gt_status status = gt_memory_apart(a, c, err);
-    return status == GEMMTUNE_OK ? gt_memory_apart(b, c, err) : status;
+    const gt_status status = blame_ab(err, gt_memory_apart(a, c, err), swapped, false);
+    return status == GEMMTUNE_OK ? blame_ab(err, gt_memory_apart(b, c, err), swapped, true)
+                                 : status;
 }
 
 static gt_status check_workspace(const struct gt_exec *e, struct gt_memory memory,
@@ -88,17 +94,25 @@ static gt_status check_rows(const struct gt_exec *e, struct gt_memory rows,
 static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
                                 const struct gt_memory memory[GT_ARG_KINDS], bool swapped,
                                 struct gt_err *err) {
-    gt_status status = check_rows(e, memory[GT_ARG_ROWS], err);
+    gt_status status =
+        gt_blame(err, check_rows(e, memory[GT_ARG_ROWS], err), GEMMTUNE_ARG_ROWS);
     if (status == GEMMTUNE_OK)
-        status = check_matrix(e, "C", 2, memory[GT_ARG_C], err);
+        status =
+            gt_blame(err, check_matrix(e, "C", 2, memory[GT_ARG_C], err), GEMMTUNE_ARG_C);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_matrix(e, swapped ? "B" : "A", 0, memory[GT_ARG_A], err);
+        status =
+            blame_ab(err, check_matrix(e, swapped ? "B" : "A", 0, memory[GT_ARG_A], err),
+                     swapped, false);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_matrix(e, swapped ? "A" : "B", 1, memory[GT_ARG_B], err);
+        status =
+            blame_ab(err, check_matrix(e, swapped ? "A" : "B", 1, memory[GT_ARG_B], err),
+                     swapped, true);
     if (status == GEMMTUNE_OK)
         status = check_apart(memory, swapped, err);
-    return status == GEMMTUNE_OK ? check_workspace(e, memory[GT_ARG_WORKSPACE], err)
-                                 : status;
+    if (status == GEMMTUNE_OK)
+        status = gt_blame(err, check_workspace(e, memory[GT_ARG_WORKSPACE], err),
+                          GEMMTUNE_ARG_WORKSPACE);
+    return status;
 }
 
 /* When neither A nor B is read there may be no matrix to describe: then maps are zeros. So
@@ -210,8 +224,8 @@ gt_status gt_call_check_scalars(const gemmtune_problem *p, const struct gt_call 
                                 struct gt_err *err) {
     if (gt_exec_is_empty(p) || (call->alpha != NULL && call->beta != NULL))
         return GEMMTUNE_OK;
-    return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                   call->alpha == NULL ? "alpha" : "beta");
+    return call->alpha == NULL ? gt_fail_null(err, "alpha", GEMMTUNE_ARG_ALPHA)
+                               : gt_fail_null(err, "beta", GEMMTUNE_ARG_BETA);
 }
 
 /* Whether the call reads A and B. */
@@ -270,8 +284,10 @@ static gt_status run(const struct gt_exec *e, const struct gt_call *call,
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err) {
     if (has_order(call) && !e->loaded->driver->takes_events)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "wait_list and event are for OpenCL queues: a stream orders its own "
-                       "calls");
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EINVAL,
+                                "wait_list and event are for OpenCL queues: a stream "
+                                "orders its own calls"),
+                        GEMMTUNE_ARG_EVENTS);
     return run(e, call, err);
 }

@@ -65,7 +65,7 @@ gemmtune_status gemmtune_target_init_sized(gemmtune_target *target, size_t size,
 static gt_status read_target(gemmtune_target *out, const gemmtune_target *target,
                              struct gt_err *err) {
     if (target == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "target is NULL");
+        return gt_fail_null(err, "target", GEMMTUNE_ARG_CTX);
     const gt_status status = gt_growth_read(out, target, &target_growth, err);
     if (status == GEMMTUNE_OK && gt_driver_of(out->backend) == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
@@ -119,7 +119,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
     struct gt_err *err = gt_public_entry();
     gemmtune_target own;
     if (out == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+        return gt_fail_null(err, "out", GEMMTUNE_ARG_OUT);
     *out = NULL;
     gt_status status = read_target(&own, target, err);
     if (status != GEMMTUNE_OK)

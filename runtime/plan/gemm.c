@@ -10,7 +10,8 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
     struct gt_plan_use use;
     bool swapped;
     if (ctx == NULL || p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+        return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
+                           : gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
     gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
     if (status == GEMMTUNE_OK)
         status = gt_call_check_scalars(&canonical, call, err);

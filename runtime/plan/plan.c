@@ -315,10 +315,13 @@ gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
                           const gemmtune_ctx *ctx, const gemmtune_problem *p,
                           gemmtune_match worst, struct gt_err *err) {
     if (ctx == NULL || p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+        return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
+                           : gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
     if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
-        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
-                       (unsigned)worst);
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EINVAL,
+                                "worst is %u, not a value of its enum", (unsigned)worst),
+                        GEMMTUNE_ARG_OPTIONS);
     return gt_problem_canonical(canonical, swapped, p, err);
 }
 
@@ -328,7 +331,7 @@ static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_p
     gemmtune_problem canonical;
     struct gt_plan_ask ask = {&canonical, worst, workspace_max, only_cached, false};
     if (out == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+        return gt_fail_null(err, "out", GEMMTUNE_ARG_OUT);
     *out = NULL;
     const gt_status status = gt_plan_problem(&canonical, &ask.swapped, ctx, p, worst, err);
     return status == GEMMTUNE_OK ? gt_plan_make(out, ctx, &ask, err) : status;
@@ -367,7 +370,8 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
                                              gemmtune_plan_info *info, size_t size) {
     struct gt_err *err = gt_public_entry();
     if (plan == NULL || info == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "info");
+        return plan == NULL ? gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX)
+                            : gt_fail_null(err, "info", GEMMTUNE_ARG_OUT);
     const gemmtune_plan_info own = {
         .match = plan->match,
         .family = plan->family,
@@ -390,15 +394,21 @@ static gt_status check_offsets(const gemmtune_args *args, struct gt_err *err) {
     const struct {
         const char *name;
         int64_t value;
+        gemmtune_argument argument;
     } offsets[] = {
-        {"a_offset", args->a_offset},       {"b_offset", args->b_offset},
-        {"c_offset", args->c_offset},       {"d2_offset", args->d2_offset},
-        {"rows_offset", args->rows_offset}, {"workspace_offset", args->workspace_offset},
+        {"a_offset", args->a_offset, GEMMTUNE_ARG_A},
+        {"b_offset", args->b_offset, GEMMTUNE_ARG_B},
+        {"c_offset", args->c_offset, GEMMTUNE_ARG_C},
+        {"d2_offset", args->d2_offset, GEMMTUNE_ARG_D2},
+        {"rows_offset", args->rows_offset, GEMMTUNE_ARG_ROWS},
+        {"workspace_offset", args->workspace_offset, GEMMTUNE_ARG_WORKSPACE},
     };
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
         if (offsets[i].value < 0)
-            return gt_fail(err, GEMMTUNE_EINVAL, "%s is %lld, must be 0 or more",
-                           offsets[i].name, (long long)offsets[i].value);
+            return gt_blame(err,
+                            gt_fail(err, GEMMTUNE_EINVAL, "%s is %lld, must be 0 or more",
+                                    offsets[i].name, (long long)offsets[i].value),
+                            offsets[i].argument);
     return GEMMTUNE_OK;
 }
 
@@ -415,16 +425,21 @@ static gt_status check_wait_list(const gemmtune_args *args, struct gt_err *err) 
 }
 
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err) {
-    const gt_status status = gt_growth_read(out, args, &args_growth, err);
+    const gt_status status =
+        gt_blame(err, gt_growth_read(out, args, &args_growth, err), GEMMTUNE_ARG_ARGS);
     if (status != GEMMTUNE_OK)
         return status;
     if (out->event != NULL)
         memset(out->event, 0, sizeof(void *));
     if (out->reserved != 0)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
-                       (int)out->reserved);
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
+                                (int)out->reserved),
+                        GEMMTUNE_ARG_ARGS);
     const gt_status offsets = check_offsets(out, err);
-    return offsets == GEMMTUNE_OK ? check_wait_list(out, err) : offsets;
+    return offsets == GEMMTUNE_OK
+               ? gt_blame(err, check_wait_list(out, err), GEMMTUNE_ARG_EVENTS)
+               : offsets;
 }
 
 gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
@@ -432,7 +447,8 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
     struct gt_err *err = gt_public_entry();
     gemmtune_args own;
     if (plan == NULL || args == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
+        return plan == NULL ? gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX)
+                            : gt_fail_null(err, "args", GEMMTUNE_ARG_ARGS);
     gt_status status = gt_args_read(&own, args, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -472,6 +488,6 @@ gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                  .workspace = workspace,
                                  .stream = stream};
     if (plan == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
+        return gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX);
     return gt_plan_run(plan, plan->swapped, &call, err);
 }

@@ -319,10 +319,12 @@ static const struct gt_growth info_growth = {
 gemmtune_status gemmtune_plan_cache_limit(gemmtune_ctx *ctx, int64_t plans) {
     struct gt_err *err = gt_public_entry();
     if (ctx == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ctx is NULL");
+        return gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX);
     if (plans < 0)
-        return gt_fail(err, GEMMTUNE_EINVAL, "plans is %" PRId64 ", must be 0 or more",
-                       plans);
+        return gt_blame(
+            err,
+            gt_fail(err, GEMMTUNE_EINVAL, "plans is %" PRId64 ", must be 0 or more", plans),
+            GEMMTUNE_ARG_OPTIONS);
     struct gt_plan_cache *cache = &ctx->cache;
     bool done = true;
     (void)pthread_mutex_lock(&cache->lock);
@@ -336,7 +338,7 @@ gemmtune_status gemmtune_plan_cache_limit(gemmtune_ctx *ctx, int64_t plans) {
 gemmtune_status gemmtune_plan_cache_clear(gemmtune_ctx *ctx) {
     struct gt_err *err = gt_public_entry();
     if (ctx == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ctx is NULL");
+        return gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX);
     (void)pthread_mutex_lock(&ctx->cache.lock);
     const bool done = rebuild(&ctx->cache, 0);
     (void)pthread_mutex_unlock(&ctx->cache.lock);
@@ -349,7 +351,8 @@ gemmtune_status gemmtune_plan_cache_describe_sized(gemmtune_ctx *ctx,
                                                    size_t size) {
     struct gt_err *err = gt_public_entry();
     if (ctx == NULL || info == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "info");
+        return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
+                           : gt_fail_null(err, "info", GEMMTUNE_ARG_OUT);
     struct gt_plan_cache *cache = &ctx->cache;
     (void)pthread_mutex_lock(&cache->lock);
     reclaim(cache);
