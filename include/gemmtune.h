@@ -18,7 +18,8 @@
  *   - Device memory is always the caller's; the library allocates none.
  *
  * Errors. A gemmtune_status is 0 on success and negative otherwise. On failure an
- * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
+ * out-parameter is set to NULL, gemmtune_errmsg() gives the reason in one line, and
+ * gemmtune_errarg() the argument that was wrong, if one was.
  *
  * Threads.
  *   - Several threads may share a gemmtune_ctx. These calls lock: all that make, destroy,
@@ -556,9 +557,9 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
  */
 
 /* Sets a limit for the plans that the context keeps, and drops those beyond it: the longest
- * unused ones go first. 0, as at first: no limit. Their loaded kernels stay, since work
- * that uses them may be under way: programs of the same source share them, and
- * gemmtune_plan_cache_clear unloads them. EINVAL: NULL, or a negative number. */
+ * unused ones go first. 0, as at first: no limit. The loaded kernels of dropped plans stay
+ * until gemmtune_plan_cache_clear, since work that uses them may be under way. EINVAL:
+ * NULL, or a negative number. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_cache_limit(gemmtune_ctx *ctx, int64_t plans);
 
 /* Drops all of these plans, and unloads kernels that no other plan uses. As before

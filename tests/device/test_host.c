@@ -506,6 +506,8 @@ static int run_all(const struct gt_device *d) {
         return 1;
     }
     gt_rig_head(rig)->ops->target(&target, rig);
+    if (d->backend == GEMMTUNE_OPENCL) /* PoCL compiles more for each image that is kept */
+        (void)setenv("GEMMTUNE_CACHE_DIR", "", 1);
     if (gemmtune_open(&ctx, NULL, &target) != GEMMTUNE_OK) {
         printf("not ok - %s\n", gemmtune_errmsg());
         return 1;
