@@ -36,7 +36,7 @@ struct gt_device {
     int64_t l2_bytes;  /* last-level cache; 0 when unknown */
     int64_t smem_max;  /* shared (local) memory bytes a block may have, opt-in included */
     bool has_f64;
-    bool is_cpu; /* an OpenCL CPU device: its binaries are host code, never cached */
+    bool is_cpu; /* an OpenCL CPU device: its binaries are host code */
 };
 
 /* "nvidia-h200-5f1c09aa": a slug of the name and a hash of the properties that make two

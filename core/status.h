@@ -33,6 +33,14 @@ gt_status gt_fail(struct gt_err *err, gt_status status, const char *fmt, ...)
 gt_status gt_fail_within(struct gt_err *err, gt_status status, const char *fmt, ...)
     GT_PRINTF(3, 4);
 
+/* Notes the argument that the failure in *err is about, if `status` is one. Returns
+ * `status`. Only the thread's own line has an argument (gemmtune_errarg), and a later
+ * failure written to it takes the argument away. */
+gt_status gt_blame(struct gt_err *err, gt_status status, gemmtune_argument argument);
+
+/* EINVAL: "NAME is NULL". */
+gt_status gt_fail_null(struct gt_err *err, const char *name, gemmtune_argument argument);
+
 /* The line of this thread that gemmtune_errmsg shows. */
 struct gt_err *gt_thread_err(void);
 /* The same line, emptied. Every public function calls this first. */

@@ -18,12 +18,15 @@
  *   - Device memory is always the caller's; the library allocates none.
  *
  * Errors. A gemmtune_status is 0 on success and negative otherwise. On failure an
- * out-parameter is set to NULL, and gemmtune_errmsg() gives the reason in one line.
+ * out-parameter is set to NULL, gemmtune_errmsg() gives the reason in one line, and
+ * gemmtune_errarg() the argument that was wrong, if one was.
  *
  * Threads.
- *   - Several threads may share a gemmtune_ctx. Four calls lock: a one-call form that
- *     meets a problem for the first time, gemmtune_plan_prepare, the first gemmtune_pack,
- *     and on OpenCL a gemmtune_launch with offsets that need another kernel of the plan.
+ *   - Several threads may share a gemmtune_ctx. These calls lock: all that make, destroy,
+ *     count or drop plans, a one-call form that meets a problem for the first time,
+ *     gemmtune_plan_prepare, the first gemmtune_pack, and on OpenCL a gemmtune_launch with
+ *     offsets that need another kernel of the plan. A call waits while another thread makes
+ *     the same plan, or builds a kernel of the same source.
  *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
  *     and calls the function of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
@@ -95,6 +98,47 @@ GEMMTUNE_API const char *gemmtune_strerror(gemmtune_status status);
 /* One line about this thread's last failed gemmtune_ call, or "". Lives until this
  * thread's next gemmtune_ call. */
 GEMMTUNE_API const char *gemmtune_errmsg(void);
+
+/* An argument that a failed call refused: an argument of the function, or a member of a
+ * struct that it was given. The numbers from 1 to 13 are those of BLAS's xGEMM, so that a
+ * BLAS on top of this library can call XERBLA with them. */
+typedef enum gemmtune_argument {
+    GEMMTUNE_ARG_NONE = 0, /* the call succeeded, or no single argument is wrong */
+    GEMMTUNE_ARG_TRANS_A = 1,
+    GEMMTUNE_ARG_TRANS_B = 2,
+    GEMMTUNE_ARG_M = 3,
+    GEMMTUNE_ARG_N = 4,
+    GEMMTUNE_ARG_K = 5,
+    GEMMTUNE_ARG_ALPHA = 6,
+    GEMMTUNE_ARG_A = 7, /* a, a_offset; also: A is too large */
+    GEMMTUNE_ARG_LDA = 8,
+    GEMMTUNE_ARG_B = 9,
+    GEMMTUNE_ARG_LDB = 10,
+    GEMMTUNE_ARG_BETA = 11,
+    GEMMTUNE_ARG_C = 12,
+    GEMMTUNE_ARG_LDC = 13,
+    GEMMTUNE_ARG_LAYOUT = 14,
+    GEMMTUNE_ARG_CTX = 15, /* ctx, plan, devices, target */
+    GEMMTUNE_ARG_PROBLEM = 16,
+    GEMMTUNE_ARG_TYPES = 17, /* type_a, type_b, type_c, type_acc, math */
+    GEMMTUNE_ARG_BATCH = 18, /* batch, batch_kind, pointer_align */
+    GEMMTUNE_ARG_STRIDE_A = 19,
+    GEMMTUNE_ARG_STRIDE_B = 20,
+    GEMMTUNE_ARG_STRIDE_C = 21,
+    GEMMTUNE_ARG_ROWS = 22, /* rows, rows_offset, expected_rows */
+    GEMMTUNE_ARG_EPILOGUE = 23,
+    GEMMTUNE_ARG_OPERANDS = 24, /* operands, operand, operand_ld, operand_offset */
+    GEMMTUNE_ARG_D2 = 25,       /* d2, d2_ld, d2_offset */
+    GEMMTUNE_ARG_WORKSPACE = 26,
+    GEMMTUNE_ARG_EVENTS = 27, /* wait_list, wait_count, event */
+    GEMMTUNE_ARG_ARGS = 28,
+    GEMMTUNE_ARG_OPTIONS = 29, /* any other argument: options, worst, plans ... */
+    GEMMTUNE_ARG_OUT = 30      /* the place of a result */
+} gemmtune_argument;
+
+/* The argument that this thread's last failed gemmtune_ call refused, as gemmtune_errmsg
+ * says in words. A column-major problem's are the caller's own. */
+GEMMTUNE_API gemmtune_argument gemmtune_errarg(void);
 
 /* ---- problem ------------------------------------------------------------ */
 
@@ -321,7 +365,9 @@ typedef struct gemmtune_plan_info {
 } gemmtune_plan_info;
 
 /* The fastest known kernel that needs at most workspace_max bytes. EUNSUPPORTED names the
- * feature of the problem that has no kernel yet. */
+ * feature of the problem that has no kernel yet. Plans of one context share their kernels
+ * where these have the same source, and equal calls give the same plan once more: each is
+ * destroyed by a call of its own. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
@@ -331,7 +377,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_
  * image cache. Run it until gemmtune_plan_prepare says that the one
  * of gemmtune_plan_create is built. The plan refuses pointers that are not aligned when no
  * kernel for these is cached. ENOTFOUND: none of the 64 kernels that were preferred is
- * cached; through OpenCL none ever is. */
+ * cached. On OpenCL an image is a binary of the driver's. A driver that refuses a binary of
+ * its own is given the source, and compiles after all. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
                                                          gemmtune_ctx *ctx,
                                                          const gemmtune_problem *p,
@@ -349,10 +396,13 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
  *   - The thread builds one kernel after another. gemmtune_close waits for the kernel that
  *     is being built, and drops the others.
  *
- * Errors of gemmtune_plan_create; and EUNSUPPORTED: OpenCL; EIO: the image cache cannot be
- * written; ENOMEM: no thread can be started. EBUILD, where no kernel for the problem
- * builds, is the answer of later calls as well. After any other error the next call tries
- * again.
+ * On OpenCL only a context compiles: the thread builds the program in the context of the
+ * target, and releases it.
+ *
+ * Errors of gemmtune_plan_create; and EIO: the image cache cannot be written, or the OpenCL
+ * driver gives no binary; ENOMEM: no thread can be started. EBUILD, where no kernel for the
+ * problem builds, is the answer of later calls as well. After any other error the next call
+ * tries again.
  */
 GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
                                                    const gemmtune_problem *p,
@@ -385,8 +435,12 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
  * is then undefined: addresses inside the same matrix, or an OpenCL sub-buffer that shares
  * bytes with another buffer.
  *
- * Nothing needs to be given that is not read. Where alpha or k is 0, a and b may be NULL.
- * Where m, n or batch is 0, all pointers may be NULL.
+ * Nothing needs to be given that is not read, in any form of a call. alpha and beta are
+ * read where C has elements.
+ *
+ *   - Where alpha or k is 0, a and b may be NULL.
+ *   - Where beta is 1 besides, and there is no epilogue, c may be NULL.
+ *   - Where m, n or batch is 0, all pointers may be NULL.
  */
 typedef struct gemmtune_args {
     uint32_t struct_size;     /* sizeof(gemmtune_args), for growth */
@@ -471,7 +525,8 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
 /* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, no workspace), keeps it in ctx, and
- * executes it. A call that leaves C as it is makes none. */
+ * executes it. A call that leaves C as it is (m, n or batch is 0; or without an epilogue
+ * beta is 1, and alpha or k is 0) makes none. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);
@@ -495,6 +550,44 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
                                             const void *a, int64_t lda, const void *b,
                                             int64_t ldb, int32_t beta, void *c, int64_t ldc,
                                             void *stream);
+
+/*
+ * The one-call forms keep the plan of each problem in ctx, until gemmtune_close. A program
+ * with ever new shapes may limit their number, or drop them all. A dropped problem is
+ * planned again at its next call. A plan of gemmtune_plan_create is not one of them.
+ */
+
+/* Sets a limit for the plans that the context keeps, and drops those beyond it: the longest
+ * unused ones go first. 0, as at first: no limit. The loaded kernels of dropped plans stay
+ * until gemmtune_plan_cache_clear, since work that uses them may be under way. EINVAL:
+ * NULL, or a negative number. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_limit(gemmtune_ctx *ctx, int64_t plans);
+
+/* Drops all of these plans, and unloads kernels that no other plan uses. As before
+ * gemmtune_plan_destroy, the work of earlier calls must have ended, and on CUDA no graph
+ * that captured such a call may be launched any more. Other threads may be inside calls of
+ * ctx; their plans are dropped later. EINVAL: NULL. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_clear(gemmtune_ctx *ctx);
+
+/* The plans that the context keeps. */
+typedef struct gemmtune_plan_cache_info {
+    uint32_t struct_size;
+    int32_t reserved;
+    int64_t plans;         /* now */
+    int64_t plans_max;     /* the limit; 0: none */
+    int64_t made, dropped; /* since gemmtune_open */
+    int64_t programs;      /* loaded now, for all plans of ctx: one for each source */
+} gemmtune_plan_cache_info;
+
+/* gemmtune_plan_cache_describe for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_cache_describe_sized(
+    gemmtune_ctx *ctx, gemmtune_plan_cache_info *info, size_t size);
+
+/* Fills *info. It waits while another thread makes a plan. EINVAL for NULL. */
+static inline gemmtune_status gemmtune_plan_cache_describe(gemmtune_ctx *ctx,
+                                                           gemmtune_plan_cache_info *info) {
+    return gemmtune_plan_cache_describe_sized(ctx, info, sizeof(gemmtune_plan_cache_info));
+}
 
 /* ---- weights that are packed once --------------------------------------- */
 
@@ -530,6 +623,8 @@ GEMMTUNE_API gemmtune_status gemmtune_packed_bytes(size_t *bytes,
  *
  * The first call of a context builds and loads a kernel, and calls of other threads wait
  * for it. So that call must not be made while a stream is captured.
+ *
+ * Where gemmtune_packed_bytes is 0, nothing is done, and both pointers may be NULL.
  *
  * Errors of gemmtune_packed_bytes; and EINVAL: a pointer is NULL or misaligned, or on
  * OpenCL a buffer is too small; EDEVICE: the driver failed. The first call may also give
@@ -617,7 +712,8 @@ typedef struct gemmtune_host_report {
     double exposed_seconds;   /* while a copy and no product ran */
     double bound_seconds;     /* forecast: only the products, or one copy of each matrix */
     double forecast_seconds;  /* as planned, at the rates that were measured before */
-    double link_in, link_out; /* measured bytes per second, one way at a time */
+    double link_in, link_out; /* measured bytes per second, one way at a time. These four
+                               * are 0 for a product that goes the short way */
     int64_t device_bytes;     /* the most that one device allocated */
     int64_t pinned_bytes;     /* staging memory, all devices */
     gemmtune_match match;     /* how the kernel of a whole slab was found, first device */
@@ -644,8 +740,13 @@ static inline gemmtune_status gemmtune_host_report_init(gemmtune_host_report *re
  * - `options` and `report` may be NULL. *report is filled after a failure as well.
  *
  * The call allocates device memory, and staging memory for matrices that are not pinned; it
- * frees both. It waits, and uses four threads a device. The first call for a device, types
- * and size of problem measures the link and a product, which takes about 0.3 s.
+ * frees both. It waits, and uses four threads a device. The first call for a device
+ * measures the link, and the first one for types and a size of problem measures a product;
+ * together they take about 0.3 s. All later calls of the process use what was measured.
+ *
+ * Matrices of 4 MiB together, or less, go a short way, without threads, tiles and
+ * measurements: they are copied whole to the first device, and C back. Options that ask for
+ * tiles, staging, a limit of memory or a trace have the long way taken.
  *
  * Between slabs of k, a sum over k is stored in C's type. When that is narrower than the
  * accumulator's type, k is one slab, whatever tile_k is.

@@ -20,36 +20,47 @@ static gt_status check_words(const gemmtune_problem *p, struct gt_err *err) {
     const struct {
         const char *member;
         unsigned value, most;
+        gemmtune_argument argument;
     } words[] = {
-        {"layout", (unsigned)p->layout, GEMMTUNE_ROW_MAJOR},
-        {"trans_a", (unsigned)p->trans_a, GEMMTUNE_TRANS},
-        {"trans_b", (unsigned)p->trans_b, GEMMTUNE_TRANS},
-        {"type_a", (unsigned)p->type_a, GEMMTUNE_I32},
-        {"type_b", (unsigned)p->type_b, GEMMTUNE_I32},
-        {"type_c", (unsigned)p->type_c, GEMMTUNE_I32},
-        {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32},
-        {"math", (unsigned)p->math, GEMMTUNE_MATH_BF16X3},
-        {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS},
+        {"layout", (unsigned)p->layout, GEMMTUNE_ROW_MAJOR, GEMMTUNE_ARG_LAYOUT},
+        {"trans_a", (unsigned)p->trans_a, GEMMTUNE_TRANS, GEMMTUNE_ARG_TRANS_A},
+        {"trans_b", (unsigned)p->trans_b, GEMMTUNE_TRANS, GEMMTUNE_ARG_TRANS_B},
+        {"type_a", (unsigned)p->type_a, GEMMTUNE_I32, GEMMTUNE_ARG_TYPES},
+        {"type_b", (unsigned)p->type_b, GEMMTUNE_I32, GEMMTUNE_ARG_TYPES},
+        {"type_c", (unsigned)p->type_c, GEMMTUNE_I32, GEMMTUNE_ARG_TYPES},
+        {"type_acc", (unsigned)p->type_acc, GEMMTUNE_I32, GEMMTUNE_ARG_TYPES},
+        {"math", (unsigned)p->math, GEMMTUNE_MATH_BF16X3, GEMMTUNE_ARG_TYPES},
+        {"batch_kind", (unsigned)p->batch_kind, GEMMTUNE_MASKED_ROWS, GEMMTUNE_ARG_BATCH},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].value > words[i].most)
-            return gt_fail(err, GEMMTUNE_EINVAL, "%s is %u, not a value of its enum",
-                           words[i].member, words[i].value);
+            return gt_blame(err,
+                            gt_fail(err, GEMMTUNE_EINVAL,
+                                    "%s is %u, not a value of its enum", words[i].member,
+                                    words[i].value),
+                            words[i].argument);
     return GEMMTUNE_OK;
 }
 
 static gt_status check_numbers(const gemmtune_problem *p, struct gt_err *err) {
-    const struct gt_limit numbers[] = {
-        {"m", p->m, 0, GT_DIM_MAX},
-        {"n", p->n, 0, GT_DIM_MAX},
-        {"k", p->k, 0, GT_DIM_MAX},
-        {"lda", p->lda, 0, INT64_MAX},
-        {"ldb", p->ldb, 0, INT64_MAX},
-        {"ldc", p->ldc, 0, INT64_MAX},
-        {"batch", p->batch, 0, GT_DIM_MAX},
-        {"expected_rows", p->expected_rows, 0, GT_DIM_MAX},
+    const struct {
+        struct gt_limit limit;
+        gemmtune_argument argument;
+    } numbers[] = {
+        {{"m", p->m, 0, GT_DIM_MAX}, GEMMTUNE_ARG_M},
+        {{"n", p->n, 0, GT_DIM_MAX}, GEMMTUNE_ARG_N},
+        {{"k", p->k, 0, GT_DIM_MAX}, GEMMTUNE_ARG_K},
+        {{"lda", p->lda, 0, INT64_MAX}, GEMMTUNE_ARG_LDA},
+        {{"ldb", p->ldb, 0, INT64_MAX}, GEMMTUNE_ARG_LDB},
+        {{"ldc", p->ldc, 0, INT64_MAX}, GEMMTUNE_ARG_LDC},
+        {{"batch", p->batch, 0, GT_DIM_MAX}, GEMMTUNE_ARG_BATCH},
+        {{"expected_rows", p->expected_rows, 0, GT_DIM_MAX}, GEMMTUNE_ARG_ROWS},
     };
-    return gt_limits_check(numbers, sizeof numbers / sizeof *numbers, err);
+    gt_status status = GEMMTUNE_OK;
+    for (size_t i = 0; status == GEMMTUNE_OK && i < sizeof numbers / sizeof *numbers; i++)
+        status =
+            gt_blame(err, gt_limits_check(&numbers[i].limit, 1, err), numbers[i].argument);
+    return status;
 }
 
 /* Members that refer to rows, columns or B would change their meaning when A and B are
@@ -62,9 +73,10 @@ static gt_status check_layout(const gemmtune_problem *p, struct gt_err *err) {
                                               : NULL;
     if (what == NULL || p->layout == GEMMTUNE_ROW_MAJOR)
         return GEMMTUNE_OK;
-    return gt_fail(err, GEMMTUNE_EINVAL,
-                   "%s speaks of rows, columns or B, so layout must be GEMMTUNE_ROW_MAJOR",
-                   what);
+    (void)gt_fail(err, GEMMTUNE_EINVAL,
+                  "%s speaks of rows, columns or B, so layout must be GEMMTUNE_ROW_MAJOR",
+                  what);
+    return gt_blame(err, GEMMTUNE_EINVAL, GEMMTUNE_ARG_LAYOUT);
 }
 
 /* ---- canonical form -------------------------------------------------------- */
@@ -156,14 +168,24 @@ static gt_status check_bytes(const struct operand *x, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
+/* The arguments about a matrix. */
+static const struct {
+    gemmtune_argument matrix, ld, stride;
+} arguments_of[] = {
+    {GEMMTUNE_ARG_A, GEMMTUNE_ARG_LDA, GEMMTUNE_ARG_STRIDE_A},
+    {GEMMTUNE_ARG_B, GEMMTUNE_ARG_LDB, GEMMTUNE_ARG_STRIDE_B},
+    {GEMMTUNE_ARG_C, GEMMTUNE_ARG_LDC, GEMMTUNE_ARG_STRIDE_C},
+};
+
 static gt_status settle_operand(const struct operand *x, struct gt_err *err) {
-    gt_status status = settle_ld(x, err);
+    const int i = x->letter - 'A';
+    gt_status status = gt_blame(err, settle_ld(x, err), arguments_of[i].ld);
     if (status == GEMMTUNE_OK)
-        status = settle_stride(x, err);
+        status = gt_blame(err, settle_stride(x, err), arguments_of[i].stride);
     if (status != GEMMTUNE_OK)
         return status;
     drop_ld(x);
-    return check_bytes(x, err);
+    return gt_blame(err, check_bytes(x, err), arguments_of[i].matrix);
 }
 
 /* Of a packed B the packing has chosen the layout. The caller's leading dimension must be a
@@ -173,7 +195,7 @@ static gt_status settle_packed(gemmtune_problem *p, struct gt_err *err) {
                                   &p->ldb, &p->stride_b,          p->batch};
     if (!p->packed_b)
         return GEMMTUNE_OK;
-    const gt_status status = settle_ld(&given, err);
+    const gt_status status = gt_blame(err, settle_ld(&given, err), GEMMTUNE_ARG_LDB);
     return status == GEMMTUNE_OK ? gt_packed_settle(p, err) : status;
 }
 
@@ -265,7 +287,8 @@ static const struct gt_growth growth = {sizeof(gemmtune_problem), sizeof(gemmtun
 gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
                             const gemmtune_problem *in, struct gt_err *err) {
     gemmtune_problem given;
-    gt_status status = gt_growth_read(&given, in, &growth, err);
+    gt_status status =
+        gt_blame(err, gt_growth_read(&given, in, &growth, err), GEMMTUNE_ARG_PROBLEM);
     if (status == GEMMTUNE_OK)
         status = check_words(&given, err);
     if (status == GEMMTUNE_OK)
@@ -287,11 +310,11 @@ gt_status gt_problem_settle(gemmtune_problem *out, bool *swapped,
     if (status == GEMMTUNE_OK)
         status = settle_operands(&p, swap, err);
     if (status == GEMMTUNE_OK)
-        status = settle_rows(&p, err);
+        status = gt_blame(err, settle_rows(&p, err), GEMMTUNE_ARG_ROWS);
     if (status == GEMMTUNE_OK)
-        status = settle_pointers(&p, err);
+        status = gt_blame(err, settle_pointers(&p, err), GEMMTUNE_ARG_BATCH);
     if (status == GEMMTUNE_OK)
-        status = settle_epilogue(&p, err);
+        status = gt_blame(err, settle_epilogue(&p, err), GEMMTUNE_ARG_EPILOGUE);
     if (status != GEMMTUNE_OK)
         return status;
     if (is_empty)
@@ -313,12 +336,14 @@ static gt_status check_types(const gemmtune_problem *p, struct gt_err *err) {
 }
 
 gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
-    const gt_status status = check_types(p, err);
+    const gt_status status = gt_blame(err, check_types(p, err), GEMMTUNE_ARG_TYPES);
     if (status != GEMMTUNE_OK)
         return status;
     if (p->row_order)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "no kernel for a fixed order of sums yet: row_order");
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                                "no kernel for a fixed order of sums yet: row_order"),
+                        GEMMTUNE_ARG_PROBLEM);
     return GEMMTUNE_OK;
 }
 
@@ -377,6 +402,6 @@ gemmtune_status gemmtune_problem_init_sized(gemmtune_problem *p, size_t size,
                                             int64_t k) {
     struct gt_err *err = gt_public_entry();
     if (p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "problem is NULL");
+        return gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
     return gt_problem_init(p, size, type, m, n, k, err);
 }

@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "core/hash.h"
+#include "core/log.h"
 #include "runtime/drivers/cache.h"
 #include "runtime/drivers/driver_util.h"
 #include "runtime/drivers/toolchain.h"
@@ -102,6 +103,29 @@ gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
     if (folder >= 0)
         (void)close(folder);
     return status;
+}
+
+void gt_build_keep(struct gt_image *image, const struct gt_kernel *kernel,
+                   const struct gt_device *device, const char *source) {
+    const struct gt_driver *driver = kernel->driver;
+    char toolchain[GT_TOOLCHAIN_MAX], key[GT_CACHE_KEY_SIZE];
+    struct gt_err why = {""};
+    const int folder = driver->keeps_images ? gt_cache_open() : -1;
+    if (folder < 0)
+        return;
+    gt_status status = driver->toolchain(toolchain, device, &why);
+    if (status == GEMMTUNE_OK)
+        status = driver->image_of(image, kernel, &why);
+    if (status == GEMMTUNE_OK) {
+        key_of(key, driver, device, toolchain, source);
+        gt_cache_keep(folder, image, key);
+    } else {
+        gt_log(GEMMTUNE_LOG_INFO, "an image is not kept: %s", why.line);
+    }
+    free(image->bytes);
+    image->bytes = NULL;
+    image->size = 0;
+    (void)close(folder);
 }
 
 bool gt_build_keeps(const struct gt_driver *driver) {

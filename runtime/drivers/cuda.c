@@ -462,6 +462,7 @@ const struct gt_driver gt_driver_cuda = {
     .speaks_cuda = true,
     .pointers_are_addresses = true,
     .keeps_images = true,
+    .compiles_apart = true,
     .check_launch = gt_cuda_check_launch,
     .check_map = gt_cuda_check_map,
     .enumerate = gt_cuda_enumerate,

@@ -21,7 +21,7 @@ struct gt_gpu {
 
 /* The output of a compiler. Valid, and to be cleared, after a failed build as well. */
 struct gt_image {
-    void *bytes; /* cubin; OpenCL: NULL, every load builds from the source */
+    void *bytes; /* cubin, or a program's binary; NULL: a load builds from the source */
     size_t size;
     int registers, spill_bytes,
         smem_bytes; /* per thread, per thread, static per block; -1 unknown */
@@ -75,6 +75,8 @@ struct gt_driver {
     bool speaks_cuda;            /* its sources are CUDA C++ (GT_CUDA is 1), not OpenCL C */
     bool pointers_are_addresses; /* a pointer's low bits say how it is aligned */
     bool keeps_images;           /* an image can be kept in a file and loaded later */
+    bool compiles_apart;         /* `build` makes the image, without a context; else `load`
+                                  * compiles, and `image_of` has the image afterwards */
     bool compiles_late;          /* it may still compile at a kernel's first launch */
     bool takes_events;           /* its queues take events; see struct gt_event_order */
 
@@ -104,12 +106,13 @@ struct gt_driver {
      * find, without loading it. "" when it is loaded already, so that asking costs little.
      * NULL: asking always costs little. */
     void (*libraries)(char digest[65], const struct gt_device *d);
-    /* Compiles without a context where `keeps_images`. EBUILD: image->log has the
-     * compiler's messages, and `err` the first complaint. Thread-safe. */
+    /* Compiles, where `compiles_apart`. EBUILD: image->log has the compiler's messages, and
+     * `err` the first complaint. Thread-safe. */
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
-    /* Loads `entry` from an image (or, without `keeps_images`, builds and loads it from
-     * source, filling image->log). */
+    /* Loads `entry` from an image. Without `compiles_apart` an image without bytes is built
+     * from the source, which fills image->log. So is an image whose bytes the driver
+     * refuses: then image->bytes is NULL afterwards. */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);
@@ -117,6 +120,10 @@ struct gt_driver {
     gt_status (*load_also)(struct gt_kernel **out, struct gt_gpu *gpu,
                            const struct gt_kernel *kernel, const char *entry,
                            const struct gt_launch *launch, struct gt_err *err);
+    /* Writes the bytes of a loaded kernel's program to the image. NULL where
+     * `compiles_apart`. EDEVICE: the driver does not give them; ENOMEM. */
+    gt_status (*image_of)(struct gt_image *image, const struct gt_kernel *kernel,
+                          struct gt_err *err);
     void (*unload)(struct gt_kernel *kernel);
     /* Describes the matrix at an address, which is not dereferenced. No allocation, no
      * lock. NULL together with `check_map`. EINVAL: the driver is too old or refuses the

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opencl.c - the OpenCL driver: the caller's context, programs and launches. Programs are
- * built from source while loading and never kept, since a program binary may be host code.
- * opencl_device.c finds devices.
+ * opencl.c - the OpenCL driver: the caller's context, kernels and launches.
+ * opencl_program.c builds programs, while they are loaded; opencl_device.c finds devices.
  *
  * A cl_kernel holds its arguments, so two threads must not use one at once, and a launch
  * may neither lock nor allocate. So a loaded kernel owns POOL cl_kernel objects, and a
@@ -10,7 +9,9 @@
  */
 #include "runtime/drivers/driver_util.h"
 #include "core/limits.h"
+#include "core/log.h"
 #include "runtime/drivers/opencl_device.h"
+#include "runtime/drivers/opencl_program.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,13 +21,9 @@
 
 enum { POOL = 16 };
 
-static const char build_options[] = "-cl-std=CL1.2 -w";
-
 struct opencl_gpu {
     struct gt_gpu head;
-    const struct gt_opencl *cl;
-    cl_context context; /* the caller's */
-    cl_device_id device;
+    struct gt_opencl_place at; /* the caller's context and device */
 };
 
 struct pool {
@@ -36,7 +33,7 @@ struct pool {
 
 struct opencl_kernel {
     struct gt_kernel head;
-    const struct gt_opencl *cl;
+    struct gt_opencl_place at;
     cl_program program;
     bool borrowed;     /* the program belongs to another kernel */
     struct pool *pool; /* separate, so that a const kernel can be launched */
@@ -72,13 +69,14 @@ static void close_gpu(struct gt_gpu *gpu) {
 static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
                           struct gt_err *err) {
     gpu->head.driver = &gt_driver_opencl;
-    gpu->context = (cl_context)target->context;
-    const gt_status status = caller_device(&gpu->device, gpu->cl, target, err);
+    struct gt_opencl_place *at = &gpu->at;
+    at->context = (cl_context)target->context;
+    const gt_status status = caller_device(&at->device, at->cl, target, err);
     gpu->head.target = (gemmtune_target){sizeof(gemmtune_target), GEMMTUNE_OPENCL,
-                                         gpu->context, gpu->device};
+                                         at->context, at->device};
     return status != GEMMTUNE_OK
                ? status
-               : gt_opencl_describe(&gpu->head.device, gpu->cl, gpu->device, err);
+               : gt_opencl_describe(&gpu->head.device, at->cl, at->device, err);
 }
 
 static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
@@ -93,7 +91,7 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     struct opencl_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a context");
-    gpu->cl = cl;
+    gpu->at.cl = cl;
     const gt_status status = fill_gpu(gpu, target, err);
     if (status != GEMMTUNE_OK)
         close_gpu(&gpu->head);
@@ -104,70 +102,20 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
 
 /* ---- build: nothing until there is a context ----------------------------------------- */
 
-static gt_status toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_device *d,
-                           struct gt_err *err) {
-    text[0] = '\0';
-    if (!d->compiler[0])
-        return gt_fail(err, GEMMTUNE_EBUILD, "%s",
-                       d->trouble[0] ? d->trouble : "this OpenCL device has no compiler");
-    snprintf(text, GT_TOOLCHAIN_MAX, "%s (driver %s) %s", d->compiler, d->driver,
-             build_options);
-    return GEMMTUNE_OK;
-}
-
 static gt_status build(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err) {
     (void)source;
     gt_image_init(image);
     char text[GT_TOOLCHAIN_MAX];
-    return toolchain(text, d, err);
+    return gt_opencl_toolchain(text, d, err);
 }
 
 /* ---- load ---------------------------------------------------------------------------- */
 
-static gt_status take_log(struct gt_image *image, const struct opencl_gpu *gpu,
-                          cl_program program, struct gt_err *err) {
-    size_t size = 0;
-    if (gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG, 0,
-                                       NULL, &size) != GT_CL_SUCCESS ||
-        size < 2)
-        return gt_image_log(image, "", 0, err);
-    char *text = calloc(size + 1, 1);
-    if (!text)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a build log");
-    (void)gpu->cl->clGetProgramBuildInfo(program, gpu->device, GT_CL_PROGRAM_BUILD_LOG,
-                                         size, text, NULL);
-    const size_t blank_tail = strspn(text, " \t\r\n");
-    const size_t length = text[blank_tail] ? strlen(text) : 0;
-    const gt_status status = gt_image_log(image, text, length, err);
-    free(text);
-    return status;
-}
-
-static gt_status build_program(struct opencl_kernel *k, const struct opencl_gpu *gpu,
-                               struct gt_image *image, const char *source,
-                               struct gt_err *err) {
-    cl_int result = GT_CL_SUCCESS;
-    k->program =
-        gpu->cl->clCreateProgramWithSource(gpu->context, 1, &source, NULL, &result);
-    if (!k->program)
-        return gt_opencl_fail(err, "clCreateProgramWithSource", result);
-    result =
-        gpu->cl->clBuildProgram(k->program, 1, &gpu->device, build_options, NULL, NULL);
-    const gt_status status = take_log(image, gpu, k->program, err);
-    if (status != GEMMTUNE_OK || result == GT_CL_SUCCESS)
-        return status;
-    char complaint[400];
-    gt_first_complaint(complaint, sizeof complaint, image->log);
-    if (!complaint[0])
-        gt_opencl_error_text(result, complaint, sizeof complaint);
-    return gt_fail(err, GEMMTUNE_EBUILD, "%s", complaint);
-}
-
 static gt_status fill_pool(struct opencl_kernel *k, const char *entry, struct gt_err *err) {
     for (int i = 0; i < POOL; i++) {
         cl_int result = GT_CL_SUCCESS;
-        k->pool->object[i] = k->cl->clCreateKernel(k->program, entry, &result);
+        k->pool->object[i] = k->at.cl->clCreateKernel(k->program, entry, &result);
         if (k->pool->object[i])
             continue;
         if (result == GT_CL_INVALID_KERNEL_NAME)
@@ -184,17 +132,17 @@ static gt_status check_room(struct gt_image *image, const struct opencl_kernel *
                             struct gt_err *err) {
     size_t most = 0;
     const int64_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    if (k->cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->device,
-                                        GT_CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                        NULL) == GT_CL_SUCCESS &&
+    if (k->at.cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->at.device,
+                                           GT_CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                           NULL) == GT_CL_SUCCESS &&
         most > 0 && (uint64_t)threads > most)
         return gt_fail(err, GEMMTUNE_EBUILD,
                        "this kernel may have %zu work-items a group here, not %lld", most,
                        (long long)threads);
     cl_ulong local = 0;
-    if (k->cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->device,
-                                        GT_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local,
-                                        NULL) != GT_CL_SUCCESS)
+    if (k->at.cl->clGetKernelWorkGroupInfo(k->pool->object[0], gpu->at.device,
+                                           GT_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local,
+                                           &local, NULL) != GT_CL_SUCCESS)
         return GEMMTUNE_OK;
     image->smem_bytes = local > INT32_MAX ? INT32_MAX : (int)local;
     if (local > (cl_ulong)gpu->head.device.smem_max)
@@ -210,9 +158,9 @@ static void unload(struct gt_kernel *kernel) {
         return;
     for (int i = 0; k->pool && i < POOL; i++)
         if (k->pool->object[i])
-            (void)k->cl->clReleaseKernel(k->pool->object[i]);
+            (void)k->at.cl->clReleaseKernel(k->pool->object[i]);
     if (k->program && !k->borrowed)
-        (void)k->cl->clReleaseProgram(k->program);
+        (void)k->at.cl->clReleaseProgram(k->program);
     free(k->pool);
     free(k);
 }
@@ -229,30 +177,49 @@ static struct opencl_kernel *kernel_create(const struct opencl_gpu *gpu,
         return NULL;
     }
     k->head.driver = &gt_driver_opencl;
-    k->cl = gpu->cl;
+    k->at = gpu->at;
     k->pool = pool;
     atomic_init(&pool->taken, 0);
     return k;
 }
 
-static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
-                      const char *source, const char *entry, const struct gt_launch *launch,
-                      struct gt_err *err) {
-    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
-    *out = NULL;
-    struct opencl_kernel *k = kernel_create(g, err);
+/* Loads the kernel from the source, or without one from the image's bytes. */
+static gt_status load_from(struct gt_kernel **out, const struct opencl_gpu *gpu,
+                           struct gt_image *image, const char *source, const char *entry,
+                           const struct gt_launch *launch, struct gt_err *err) {
+    struct opencl_kernel *k = kernel_create(gpu, err);
     if (!k)
         return GEMMTUNE_ENOMEM;
-    gt_status status = build_program(k, g, image, source, err);
+    gt_status status =
+        source != NULL ? gt_opencl_from_source(&k->program, &gpu->at, image, source, err)
+                       : gt_opencl_from_binary(&k->program, &gpu->at, image, err);
     if (status == GEMMTUNE_OK)
         status = fill_pool(k, entry, err);
     if (status == GEMMTUNE_OK)
-        status = check_room(image, k, g, launch, err);
+        status = check_room(image, k, gpu, launch, err);
     if (status != GEMMTUNE_OK)
         unload(&k->head);
     else
         *out = &k->head;
     return status;
+}
+
+/* A driver may refuse a binary that it made itself, after an update of a library that it
+ * uses for instance. */
+static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
+                      const char *source, const char *entry, const struct gt_launch *launch,
+                      struct gt_err *err) {
+    const struct opencl_gpu *g = (const struct opencl_gpu *)gpu;
+    struct gt_err why = {""};
+    *out = NULL;
+    if (image->bytes && load_from(out, g, image, NULL, entry, launch, &why) == GEMMTUNE_OK)
+        return GEMMTUNE_OK;
+    if (image->bytes)
+        gt_log(GEMMTUNE_LOG_WARN, "a kept image is built again: %s", why.line);
+    free(image->bytes);
+    image->bytes = NULL;
+    image->size = 0;
+    return load_from(out, g, image, source, entry, launch, err);
 }
 
 static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
@@ -274,6 +241,12 @@ static gt_status load_also(struct gt_kernel **out, struct gt_gpu *gpu,
     else
         *out = &k->head;
     return status;
+}
+
+static gt_status image_of(struct gt_image *image, const struct gt_kernel *kernel,
+                          struct gt_err *err) {
+    const struct opencl_kernel *k = (const struct opencl_kernel *)kernel;
+    return gt_opencl_binary(image, &k->at, k->program, err);
 }
 
 /* ---- limits -------------------------------------------------------------------------- */
@@ -352,7 +325,7 @@ static gt_status launch(const struct gt_kernel *kernel, const struct gt_launch *
                         const struct gt_value_ref *args, int arg_count, void *stream,
                         struct gt_event_order order, struct gt_err *err) {
     const struct opencl_kernel *k = (const struct opencl_kernel *)kernel;
-    const struct gt_opencl *cl = k->cl;
+    const struct gt_opencl *cl = k->at.cl;
     size_t global[3], local[3];
     const gt_status status = range_of(global, local, launch, err);
     if (status != GEMMTUNE_OK)
@@ -405,16 +378,18 @@ static void release_event(void *event) {
 
 const struct gt_driver gt_driver_opencl = {
     .backend = GEMMTUNE_OPENCL,
+    .keeps_images = true,
     .compiles_late = true,
     .takes_events = true,
     .check_launch = check_launch,
     .enumerate = gt_opencl_enumerate,
     .open = open_gpu,
     .close = close_gpu,
-    .toolchain = toolchain,
+    .toolchain = gt_opencl_toolchain,
     .build = build,
     .load = load,
     .load_also = load_also,
+    .image_of = image_of,
     .unload = unload,
     .memory_bytes = memory_bytes,
     .launch = launch,

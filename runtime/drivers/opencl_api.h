@@ -82,6 +82,10 @@ typedef struct _cl_event *cl_event;
     X(GT_CL_MAP_WRITE, CL_MAP_WRITE, 2)                                                    \
     X(GT_CL_BUFFER_REGION, CL_BUFFER_CREATE_TYPE_REGION, 0x1220)                           \
     X(GT_CL_MEM_SIZE, CL_MEM_SIZE, 0x1102)                                                 \
+    X(GT_CL_PROGRAM_NUM_DEVICES, CL_PROGRAM_NUM_DEVICES, 0x1162)                           \
+    X(GT_CL_PROGRAM_DEVICES, CL_PROGRAM_DEVICES, 0x1163)                                   \
+    X(GT_CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BINARY_SIZES, 0x1165)                         \
+    X(GT_CL_PROGRAM_BINARIES, CL_PROGRAM_BINARIES, 0x1166)                                 \
     X(GT_CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_LOG, 0x1183)                               \
     X(GT_CL_KERNEL_WORK_GROUP_SIZE, CL_KERNEL_WORK_GROUP_SIZE, 0x11B0)                     \
     X(GT_CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, 0x11B2)                       \
@@ -187,6 +191,12 @@ enum gt_opencl_constant {
     X(cl_program, clCreateProgramWithSource, 1,                                            \
       (cl_context context, cl_uint count, const char **text, const size_t *lengths,        \
        cl_int *error))                                                                     \
+    X(cl_program, clCreateProgramWithBinary, 1,                                            \
+      (cl_context context, cl_uint count, const cl_device_id *devices,                     \
+       const size_t *sizes, const unsigned char **binaries, cl_int *verdicts,              \
+       cl_int *error))                                                                     \
+    X(cl_int, clGetProgramInfo, 1,                                                         \
+      (cl_program program, cl_uint what, size_t size, void *value, size_t *needed))        \
     X(cl_int, clBuildProgram, 1,                                                           \
       (cl_program program, cl_uint count, const cl_device_id *devices,                     \
        const char *options, void (*notify)(cl_program program, void *user), void *user))   \

@@ -24,11 +24,11 @@ static void note_image(struct gt_loaded *l) {
     l->info.log = l->image.log != NULL ? l->image.log : "";
 }
 
-static struct gt_loaded *loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit) {
+struct gt_loaded *gt_loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit) {
     struct gt_loaded *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
-    atomic_init(&l->users, 1);
+    gt_shared_init(&l->shared);
     l->gpu = gpu;
     l->fit = *fit;
     l->driver = gpu->driver;
@@ -37,9 +37,7 @@ static struct gt_loaded *loaded_create(struct gt_gpu *gpu, const struct gt_fit *
     return l;
 }
 
-static void loaded_release(struct gt_loaded *l) {
-    if (l == NULL || atomic_fetch_sub(&l->users, 1) > 1)
-        return;
+void gt_loaded_destroy(struct gt_loaded *l) {
     const struct gt_passes *p = &l->fit.passes;
     struct gt_kernel *const main = l->kernel[p->main];
     for (int i = 0; i < p->count; i++)
@@ -49,6 +47,11 @@ static void loaded_release(struct gt_loaded *l) {
         l->driver->unload(main);
     gt_image_clear(&l->image);
     free(l);
+}
+
+void gt_loaded_release(struct gt_loaded *l) {
+    if (l != NULL && gt_shared_drop(&l->shared))
+        gt_loaded_destroy(l);
 }
 
 /* The main kernel comes first: the image has its facts. */
@@ -66,20 +69,30 @@ static gt_status load(struct gt_loaded *l, const char *source, struct gt_err *er
 }
 
 /* A driver that compiles only while loading has its compile time in the load. */
-static gt_status build(struct gt_loaded *l, struct gt_err *err) {
+gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
+                          struct gt_err *err) {
     const struct gt_device *d = device_of(l->gpu);
     struct gt_build_stats stats = {0};
-    char *source = NULL;
-    gt_status status = gt_source_of(&source, &l->fit.binding, d, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_build(&l->image, l->driver, d, source, &stats, err);
-    const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
+    gt_status status = gt_build(&l->image, l->driver, d, source, &stats, err);
     const double start = gt_seconds();
     if (status == GEMMTUNE_OK)
         status = load(l, source, err);
-    l->info.cached = stats.cached;
+    const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
+    l->info.cached = stats.cached && !loads_source;
     l->info.compile_ms = loads_source ? 1e3 * (gt_seconds() - start) : stats.compile_ms;
+    if (loads_source && keeps)
+        gt_build_keep(&l->image, l->kernel[l->fit.passes.main], d, source);
     note_image(l);
+    free(l->image.bytes); /* the driver has its own copy */
+    l->image.bytes = NULL;
+    return status;
+}
+
+static gt_status build(struct gt_loaded *l, struct gt_err *err) {
+    char *source = NULL;
+    gt_status status = gt_source_of(&source, &l->fit.binding, device_of(l->gpu), err);
+    if (status == GEMMTUNE_OK)
+        status = gt_loaded_build(l, source, false, err);
     free(source);
     return status;
 }
@@ -160,7 +173,7 @@ gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_
                      struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
     if (e == NULL) {
-        loaded_release(l);
+        gt_loaded_release(l);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
     e->loaded = l;
@@ -186,7 +199,7 @@ gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct g
     *out = NULL;
     if (log != NULL)
         *log = NULL;
-    struct gt_loaded *l = loaded_create(gpu, fit);
+    struct gt_loaded *l = gt_loaded_create(gpu, fit);
     if (l == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     gt_status status = gt_exec_check_maps(gpu, fit, err);
@@ -195,7 +208,7 @@ gt_status gt_exec_build(struct gt_exec **out, struct gt_gpu *gpu, const struct g
     if (status == GEMMTUNE_OK)
         return gt_exec_of(out, l, fit, err);
     give_log(log, l, status);
-    loaded_release(l);
+    gt_loaded_release(l);
     return gt_fail_within(err, status, "family %s", fit->binding.family->name);
 }
 
@@ -216,20 +229,35 @@ bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
     return cached;
 }
 
-gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
-                          struct gt_err *err) {
+/* Where only loading compiles, the kernel is loaded for a moment. */
+static gt_status compile(struct gt_gpu *gpu, const struct gt_fit *fit, const char *source,
+                         struct gt_err *err) {
     struct gt_build_stats stats;
     struct gt_image image = {0};
+    gt_status status;
+    if (gpu->driver->compiles_apart) {
+        status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
+        gt_image_clear(&image);
+        return status;
+    }
+    struct gt_loaded *l = gt_loaded_create(gpu, fit);
+    if (l == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    status = gt_loaded_build(l, source, true, err);
+    gt_loaded_release(l);
+    return status;
+}
+
+gt_status gt_exec_compile(struct gt_gpu *gpu, const struct gt_fit *fit,
+                          struct gt_err *err) {
     char *source = NULL;
     if (gt_exec_is_empty(&fit->problem))
         return GEMMTUNE_OK;
     gt_status status = gt_exec_check_maps(gpu, fit, err);
     if (status == GEMMTUNE_OK)
         status = gt_source_of(&source, &fit->binding, device_of(gpu), err);
-    if (status == GEMMTUNE_OK) {
-        status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
-        gt_image_clear(&image);
-    }
+    if (status == GEMMTUNE_OK)
+        status = compile(gpu, fit, source, err);
     if (status == GEMMTUNE_OK && !has_image(gpu, source))
         status = gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
     free(source);
@@ -250,7 +278,7 @@ gt_status gt_exec_create(struct gt_exec **out, struct gt_gpu *gpu,
 void gt_exec_destroy(struct gt_exec *e) {
     if (e == NULL)
         return;
-    loaded_release(e->loaded);
+    gt_loaded_release(e->loaded);
     free(e);
 }
 

@@ -28,11 +28,11 @@ struct gt_exec_info {
 /* Whether gt_exec_build would find the image in the cache. Loads no compiler. */
 bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit);
 
-/* Builds, into the image cache, the image that gt_exec_build would load. Loads nothing, so
- * it may run while a stream is captured. EINVAL: the driver refuses a tensor map; EBUILD:
- * the compiler refuses the source; EIO: the cache has no such image afterwards. */
-gt_status gt_exec_compile(const struct gt_gpu *gpu, const struct gt_fit *fit,
-                          struct gt_err *err);
+/* Builds, into the image cache, the image that gt_exec_build would load. Where the driver
+ * compiles apart it loads nothing, so it may run while a stream is captured. EINVAL: the
+ * driver refuses a tensor map; EBUILD: the compiler refuses the source; EIO: the cache has
+ * no such image afterwards. */
+gt_status gt_exec_compile(struct gt_gpu *gpu, const struct gt_fit *fit, struct gt_err *err);
 
 /* Builds and loads the kernels of a point that was fitted to a problem on the gpu's device;
  * the fit is copied. EINVAL: the driver refuses a tensor map; EBUILD: the compiler refuses
@@ -84,10 +84,13 @@ static inline void *gt_device_pointer(const void *p) {
     return (void *)(uintptr_t)p;
 }
 
-/* Whether the call needs a kernel. It needs none when C has no element, and when C stays as
- * it is. EINVAL: alpha or beta is NULL, and C has elements. */
-gt_status gt_call_launches(bool *out, const gemmtune_problem *canonical,
-                           const struct gt_call *call, struct gt_err *err);
+/* EINVAL: alpha or beta is NULL, though C has elements. */
+gt_status gt_call_check_scalars(const gemmtune_problem *p, const struct gt_call *call,
+                                struct gt_err *err);
+/* Whether the call leaves everything as it was: C has no elements, or without an epilogue
+ * nothing is added to it and beta is 1. The scalars were checked. */
+bool gt_call_is_idle(const gemmtune_problem *p, const struct gt_call *call);
+
 /* Enqueues the product. Handles m, n or k of 0 and alpha of 0 as BLAS does; an epilogue is
  * computed then as well, with an acc of 0. EINVAL: a pointer is misaligned for this kernel,
  * the operands differ from the epilogue's, the driver takes no order, or the device

@@ -154,7 +154,8 @@ gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epil
                               const struct gt_driver *driver, struct gt_err *err) {
     out->count = out->offsets = 0;
     if (e == NULL)
-        return check_none(call, err);
+        return gt_blame(err, check_none(call, err),
+                        call->d2 != NULL ? GEMMTUNE_ARG_D2 : GEMMTUNE_ARG_OPERANDS);
     struct making m = {.out = out,
                        .epilogue = e,
                        .problem = p,
@@ -163,14 +164,14 @@ gt_status gt_epilogue_args_of(struct gt_epilogue_args *out, const struct gt_epil
                        .d2 = gt_memory_at(driver, call->d2, call->offset.d2,
                                           gt_type_size((gemmtune_dtype)e->type_d2)),
                        .driver = driver};
-    gt_status status = check_counts(e, call, err);
+    gt_status status = gt_blame(err, check_counts(e, call, err), GEMMTUNE_ARG_OPERANDS);
     for (int i = 0; i < e->operands && status == GEMMTUNE_OK; i++)
-        status = add_operand(&m, i, err);
+        status = gt_blame(err, add_operand(&m, i, err), GEMMTUNE_ARG_OPERANDS);
     if (status == GEMMTUNE_OK && gt_epilogue_has_products(e))
         add_product(out);
     if (status == GEMMTUNE_OK && gt_epilogue_reads(e, GT_EPI_ALPHA))
         add_alpha(&m);
     if (status == GEMMTUNE_OK && e->d2 >= 0)
-        status = add_second(&m, err);
+        status = gt_blame(err, add_second(&m, err), GEMMTUNE_ARG_D2);
     return status;
 }

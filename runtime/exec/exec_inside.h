@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec_inside.h - declarations that exec.c (build and load), exec_share.c (another problem)
- * and exec_run.c (launch) share. */
+/* exec_inside.h - declarations that exec.c (build and load), programs.c (load once),
+ * exec_share.c (another problem) and exec_run.c (launch) share. */
 #ifndef GT_RUNTIME_EXEC_EXEC_INSIDE_H
 #define GT_RUNTIME_EXEC_EXEC_INSIDE_H
 
 #include "core/epilogue/epilogue.h"
+#include "core/shared.h"
 #include "runtime/exec/exec.h"
-
-#include <stdatomic.h>
 
 enum { GT_ARG_KINDS = GT_ARG_MAP }; /* without the tensor maps */
 
 /* The kernels of a point on the device, one a pass. Several execs may hold one; the last
  * one unloads them. */
 struct gt_loaded {
-    atomic_int users;
+    struct gt_shared shared;
     struct gt_gpu *gpu; /* borrowed */
     const struct gt_driver *driver;
     struct gt_kernel *kernel[GT_PASSES_MAX];
@@ -44,6 +43,16 @@ static inline bool gt_exec_is_empty(const gemmtune_problem *p) {
  * that is aligned like the later ones. */
 gt_status gt_exec_check_maps(const struct gt_gpu *gpu, const struct gt_fit *fit,
                              struct gt_err *err);
+/* Kernels that are not built yet, with one user; NULL: out of memory. */
+struct gt_loaded *gt_loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit);
+/* Builds and loads the kernels from the source of their fit. With `keeps` an image that
+ * exists only after loading goes into the image cache. */
+gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
+                          struct gt_err *err);
+/* Ends one use; the last one unloads. Accepts NULL. */
+void gt_loaded_release(struct gt_loaded *l);
+/* Unloads. The last use has ended. */
+void gt_loaded_destroy(struct gt_loaded *l);
 /* Makes an exec that owns `l`. On failure `l` is released as well. */
 gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_fit *fit,
                      struct gt_err *err);

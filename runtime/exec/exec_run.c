@@ -42,13 +42,19 @@ static gt_status check_matrix(const struct gt_exec *e, const char *what, int ope
     return gt_memory_check(e->loaded->driver, memory, need, err);
 }
 
+/* Blames A, or B with `is_b`, of a problem whose matrices may be swapped. */
+static gt_status blame_ab(struct gt_err *err, gt_status status, bool swapped, bool is_b) {
+    return gt_blame(err, status, swapped != is_b ? GEMMTUNE_ARG_B : GEMMTUNE_ARG_A);
+}
+
 static gt_status check_apart(const struct gt_memory memory[GT_ARG_KINDS], bool swapped,
                              struct gt_err *err) {
     const struct gt_named_memory a = {swapped ? "B" : "A", memory[GT_ARG_A]};
     const struct gt_named_memory b = {swapped ? "A" : "B", memory[GT_ARG_B]};
     const struct gt_named_memory c[] = {{"C", memory[GT_ARG_C]}, {NULL, {NULL, 0}}};
-    const gt_status status = gt_memory_apart(a, c, err);
-    return status == GEMMTUNE_OK ? gt_memory_apart(b, c, err) : status;
+    const gt_status status = blame_ab(err, gt_memory_apart(a, c, err), swapped, false);
+    return status == GEMMTUNE_OK ? blame_ab(err, gt_memory_apart(b, c, err), swapped, true)
+                                 : status;
 }
 
 static gt_status check_workspace(const struct gt_exec *e, struct gt_memory memory,
@@ -88,17 +94,25 @@ static gt_status check_rows(const struct gt_exec *e, struct gt_memory rows,
 static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
                                 const struct gt_memory memory[GT_ARG_KINDS], bool swapped,
                                 struct gt_err *err) {
-    gt_status status = check_rows(e, memory[GT_ARG_ROWS], err);
+    gt_status status =
+        gt_blame(err, check_rows(e, memory[GT_ARG_ROWS], err), GEMMTUNE_ARG_ROWS);
     if (status == GEMMTUNE_OK)
-        status = check_matrix(e, "C", 2, memory[GT_ARG_C], err);
+        status =
+            gt_blame(err, check_matrix(e, "C", 2, memory[GT_ARG_C], err), GEMMTUNE_ARG_C);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_matrix(e, swapped ? "B" : "A", 0, memory[GT_ARG_A], err);
+        status =
+            blame_ab(err, check_matrix(e, swapped ? "B" : "A", 0, memory[GT_ARG_A], err),
+                     swapped, false);
     if (status == GEMMTUNE_OK && reads_ab)
-        status = check_matrix(e, swapped ? "A" : "B", 1, memory[GT_ARG_B], err);
+        status =
+            blame_ab(err, check_matrix(e, swapped ? "A" : "B", 1, memory[GT_ARG_B], err),
+                     swapped, true);
     if (status == GEMMTUNE_OK)
         status = check_apart(memory, swapped, err);
-    return status == GEMMTUNE_OK ? check_workspace(e, memory[GT_ARG_WORKSPACE], err)
-                                 : status;
+    if (status == GEMMTUNE_OK)
+        status = gt_blame(err, check_workspace(e, memory[GT_ARG_WORKSPACE], err),
+                          GEMMTUNE_ARG_WORKSPACE);
+    return status;
 }
 
 /* When neither A nor B is read there may be no matrix to describe: then maps are zeros. So
@@ -204,6 +218,28 @@ static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec
             value[i].ptr = gt_device_pointer(memory[i].pointer);
 }
 
+/* ---- what a call reads ----------------------------------------------------------- */
+
+gt_status gt_call_check_scalars(const gemmtune_problem *p, const struct gt_call *call,
+                                struct gt_err *err) {
+    if (gt_exec_is_empty(p) || (call->alpha != NULL && call->beta != NULL))
+        return GEMMTUNE_OK;
+    return call->alpha == NULL ? gt_fail_null(err, "alpha", GEMMTUNE_ARG_ALPHA)
+                               : gt_fail_null(err, "beta", GEMMTUNE_ARG_BETA);
+}
+
+/* Whether the call reads A and B. */
+static bool reads_inputs(const gemmtune_problem *p, const struct gt_call *call) {
+    return p->k > 0 && gt_element_get(call->alpha, p->type_acc) != 0;
+}
+
+bool gt_call_is_idle(const gemmtune_problem *p, const struct gt_call *call) {
+    return gt_exec_is_empty(p) || (p->epilogue == NULL && !reads_inputs(p, call) &&
+                                   gt_element_get(call->beta, p->type_acc) == 1);
+}
+
+/* ---- a call ---------------------------------------------------------------------- */
+
 static bool has_order(const struct gt_call *call) {
     return call->order.count > 0 || call->order.event != NULL;
 }
@@ -215,36 +251,17 @@ static gt_status mark(const struct gt_exec *e, const struct gt_call *call,
                            : GEMMTUNE_OK;
 }
 
-static bool reads_a_and_b(const gemmtune_problem *p, const struct gt_call *call) {
-    return p->k > 0 && gt_element_get(call->alpha, p->type_acc) != 0;
-}
-
-gt_status gt_call_launches(bool *out, const gemmtune_problem *canonical,
-                           const struct gt_call *call, struct gt_err *err) {
-    const gemmtune_problem *const p = canonical;
-    *out = false;
-    if (gt_exec_is_empty(p))
-        return GEMMTUNE_OK;
-    if (call->alpha == NULL || call->beta == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                       call->alpha == NULL ? "alpha" : "beta");
-    *out = reads_a_and_b(p, call) || p->epilogue != NULL ||
-           gt_element_get(call->beta, p->type_acc) != 1;
-    return GEMMTUNE_OK;
-}
-
 /* As in BLAS, neither A nor B is read when alpha or k is 0. The kernel then runs with both
  * 0: the sum over an empty k is 0, so it writes beta C only. The other passes run as well,
  * since the pass that adds partial sums is the one that writes C. */
 static gt_status run(const struct gt_exec *e, const struct gt_call *call,
                      struct gt_err *err) {
-    bool launches;
-    gt_status status = gt_call_launches(&launches, &e->fit.problem, call, err);
+    gt_status status = gt_call_check_scalars(&e->fit.problem, call, err);
     if (status != GEMMTUNE_OK)
         return status;
-    if (!launches)
+    if (gt_call_is_idle(&e->fit.problem, call))
         return mark(e, call, err);
-    const bool reads_ab = reads_a_and_b(&e->fit.problem, call);
+    const bool reads_ab = reads_inputs(&e->fit.problem, call);
     struct gt_memory memory[GT_ARG_KINDS];
     struct gt_epilogue_args epilogue;
     find_memory(memory, e, call);
@@ -267,8 +284,10 @@ static gt_status run(const struct gt_exec *e, const struct gt_call *call,
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,
                       struct gt_err *err) {
     if (has_order(call) && !e->loaded->driver->takes_events)
-        return gt_fail(err, GEMMTUNE_EINVAL,
-                       "wait_list and event are for OpenCL queues: a stream orders its own "
-                       "calls");
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EINVAL,
+                                "wait_list and event are for OpenCL queues: a stream "
+                                "orders its own calls"),
+                        GEMMTUNE_ARG_EVENTS);
     return run(e, call, err);
 }

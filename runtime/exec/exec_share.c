@@ -76,6 +76,6 @@ gt_status gt_exec_share(struct gt_exec **out, const struct gt_exec *e,
         status = gt_exec_check_maps(l->gpu, &fit, err);
     if (status != GEMMTUNE_OK)
         return status;
-    (void)atomic_fetch_add(&l->users, 1);
+    gt_shared_hold(&l->shared);
     return gt_exec_of(out, l, &fit, err);
 }

@@ -72,15 +72,23 @@ static gt_status read_args(struct gt_host_call *c, const gemmtune_args *args, bo
     if (status != GEMMTUNE_OK)
         return status;
     if (own.rows != NULL || own.operands != 0 || own.operand != NULL || own.d2 != NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "host products have neither rows, operands nor a second output");
+        return gt_blame(
+            err,
+            gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                    "host products have neither rows, operands nor a second output"),
+            own.rows != NULL ? GEMMTUNE_ARG_ROWS
+            : own.d2 != NULL ? GEMMTUNE_ARG_D2
+                             : GEMMTUNE_ARG_OPERANDS);
     if (own.wait_count > 0 || own.event != NULL)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                       "host products have neither wait_list nor event: the call returns "
-                       "when C is complete");
-    if (own.alpha == NULL || own.beta == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL",
-                       own.alpha == NULL ? "alpha" : "beta");
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                                "host products have neither wait_list nor event: the call "
+                                "returns when C is complete"),
+                        GEMMTUNE_ARG_EVENTS);
+    const struct gt_call scalars = {.alpha = own.alpha, .beta = own.beta};
+    const gt_status given = gt_call_check_scalars(&c->cut.problem, &scalars, err);
+    if (given != GEMMTUNE_OK)
+        return given;
     c->run.alpha = own.alpha;
     c->run.beta = own.beta;
     const enum gt_operand a = swapped ? GT_B : GT_A, b = swapped ? GT_A : GT_B;
@@ -145,8 +153,12 @@ static gt_status check_matrices(const struct gt_host_call *c, bool swapped,
         [GT_A] = swapped ? "B" : "A", [GT_B] = swapped ? "A" : "B", [GT_C] = "C"};
     for (int i = 0; i < GT_OPERANDS; i++)
         if (c->run.host[i] == NULL && (i == GT_C || c->cut.sums))
-            return gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", name[i]);
-    return c->cut.sums ? check_overlap(c, err) : GEMMTUNE_OK;
+            return gt_blame(
+                err, gt_fail(err, GEMMTUNE_EINVAL, "the pointer to %s is NULL", name[i]),
+                name[i][0] == 'A'   ? GEMMTUNE_ARG_A
+                : name[i][0] == 'B' ? GEMMTUNE_ARG_B
+                                    : GEMMTUNE_ARG_C);
+    return c->cut.sums ? gt_blame(err, check_overlap(c, err), GEMMTUNE_ARG_C) : GEMMTUNE_OK;
 }
 
 gt_status gt_host_call_find_staged(struct gt_host_call *c, struct gt_err *err) {
@@ -204,20 +216,22 @@ static gt_status settle(struct gt_host_call *c, const gemmtune_problem *p,
     if (status != GEMMTUNE_OK)
         return status;
     const gemmtune_problem *own = &c->cut.problem;
-    const double beta = gt_element_get(c->run.beta, own->type_acc);
+    const struct gt_call scalars = {.alpha = c->run.alpha, .beta = c->run.beta};
+    *idle = gt_call_is_idle(own, &scalars);
+    if (*idle)
+        return GEMMTUNE_OK;
     c->cut.sums = own->k > 0 && gt_element_get(c->run.alpha, own->type_acc) != 0;
-    c->cut.reads_c = beta != 0;
-    *idle = own->m == 0 || own->n == 0 || (!c->cut.sums && beta == 1);
+    c->cut.reads_c = gt_element_get(c->run.beta, own->type_acc) != 0;
     c->flops = c->cut.sums ? gt_problem_flops(own) : 0;
-    return *idle ? GEMMTUNE_OK : check_matrices(c, swapped, err);
+    return check_matrices(c, swapped, err);
 }
 
 gt_status gt_host_call_read(bool *idle, struct gt_host_call *c, const gemmtune_problem *p,
                             const gemmtune_args *args, const gemmtune_host_options *options,
                             struct gt_err *err) {
-    gt_status status = check_list(c->ctx, c->devices, err);
+    gt_status status = gt_blame(err, check_list(c->ctx, c->devices, err), GEMMTUNE_ARG_CTX);
     *idle = false;
     if (status == GEMMTUNE_OK)
-        status = read_options(c, options, err);
+        status = gt_blame(err, read_options(c, options, err), GEMMTUNE_ARG_OPTIONS);
     return status == GEMMTUNE_OK ? settle(c, p, args, idle, err) : status;
 }

@@ -107,6 +107,10 @@ gt_status gt_copier_create(struct gt_copier **out, int threads, struct gt_err *e
     return GEMMTUNE_OK;
 }
 
+int gt_copier_threads(const struct gt_copier *c) {
+    return c->threads + 1;
+}
+
 void gt_copier_destroy(struct gt_copier *c) {
     if (c == NULL)
         return;

@@ -14,6 +14,8 @@ struct gt_copier;
  * be started, the caller's thread copies alone. ENOMEM. */
 gt_status gt_copier_create(struct gt_copier **out, int threads, struct gt_err *err);
 void gt_copier_destroy(struct gt_copier *copier); /* accepts NULL */
+/* The threads that copy, with the caller's. */
+int gt_copier_threads(const struct gt_copier *copier);
 
 /* Copies `rows` rows of `row_bytes` bytes, which begin `*_pitch` bytes apart. Returns when
  * they are copied. Any number of threads may call it at once. */

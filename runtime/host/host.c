@@ -5,6 +5,7 @@
  * fills in the report.
  */
 #include "runtime/host/call.h"
+#include "runtime/host/small.h"
 #include "runtime/host/timeline.h"
 
 #include "core/clock.h"
@@ -181,7 +182,8 @@ gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_t devices,
     struct gt_err *err = gt_public_entry();
     bool idle = false;
     if (p == NULL || args == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", p == NULL ? "problem" : "args");
+        return p == NULL ? gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM)
+                         : gt_fail_null(err, "args", GEMMTUNE_ARG_ARGS);
     struct gt_host_call *c = calloc(1, sizeof *c);
     if (c == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
@@ -190,7 +192,7 @@ gemmtune_status gemmtune_host_gemm(gemmtune_ctx *const *ctx, int32_t devices,
     c->report.devices = devices;
     gt_status status = gt_host_call_read(&idle, c, p, args, options, err);
     if (status == GEMMTUNE_OK && !idle)
-        status = run_call(c, err);
+        status = gt_host_is_small(c) ? gt_host_small(c, err) : run_call(c, err);
     if (report != NULL)
         status = hand_out(report, &c->report, status, err);
     free(c);

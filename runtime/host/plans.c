@@ -84,6 +84,8 @@ gt_status gt_host_plans_make(struct gt_host_plans *out, gemmtune_ctx *ctx,
 }
 
 void gt_host_plans_clear(struct gt_host_plans *plans) {
+    for (size_t i = 0; i < plans->count; i++)
+        gemmtune_plan_destroy(plans->item[i].plan);
     free(plans->item);
     *plans = (struct gt_host_plans){0};
 }

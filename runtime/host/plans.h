@@ -10,8 +10,8 @@
 #include "runtime/host/schedule.h"
 
 struct gt_host_plan {
-    int64_t size[3];           /* m, n, k */
-    const gemmtune_plan *plan; /* the context's */
+    int64_t size[3];     /* m, n, k */
+    gemmtune_plan *plan; /* also the context's, while its cache has it */
 };
 
 struct gt_host_plans {

@@ -6,6 +6,7 @@
 #include "runtime/host/slab.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ enum {
     SIDE_LEAST = 16,   /* of a product that is timed in little memory */
     SIDE_FIRST = 512,  /* of the first product that is timed */
     SIDE_LAST = 4096,
-    REMEMBERED_MAX = 32
+    COPIER_THREADS_KNOWN = 65 /* up to 64 */
 };
 
 static const double long_enough = 2e-3; /* seconds; a shorter product is made larger */
@@ -217,66 +218,85 @@ static gt_status measure_product(double *flops, struct gt_link *link, gemmtune_c
 
 /* ---- memory of measurements ---------------------------------------------------------- */
 
+/* A device, and the class of what was measured on it. */
+struct rates_class {
+    char device[sizeof(((struct gt_device *)0)->uuid)];
+    gemmtune_backend backend;
+    int ordinal;
+    int copy;     /* binary digits of the bytes of a copy */
+    size_t types; /* gt_dtype_index */
+    int volume;   /* binary digits of the product that is timed; 0: none */
+};
+
+/* Measurements of this process. Classes are few, but a program may have hundreds. */
 static struct {
     pthread_mutex_t lock;
-    int count;
+    size_t count;
     struct known {
-        char device[sizeof(((struct gt_device *)0)->uuid)];
-        gemmtune_backend backend;
-        int ordinal;
-        size_t types; /* gt_dtype_index */
-        int size;     /* size_class */
+        struct rates_class of;
         struct gt_host_rates rates;
-    } known[REMEMBERED_MAX];
+    } * known;
 } memory_of = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The rate of a small product says little about the rate of a large one, and short copies
  * say little about long ones. Problems share a measurement when the products and the copies
- * that would be timed have the same number of binary digits. */
-static int size_class(const struct gt_host_cut *cut, int64_t memory) {
+ * that would be timed have the same number of binary digits. Without sums no product is
+ * timed. */
+static struct rates_class class_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut,
+                                   int64_t memory) {
+    const struct gt_device *d = gt_ctx_device(ctx);
     const struct gt_host_cut one = one_tile(cut, SIDE_LAST);
     const gemmtune_problem *p = &one.problem;
-    int volume = 0, copy = 0;
-    (void)frexp((double)p->m * (double)p->n * (double)p->k, &volume);
-    (void)frexp((double)copied_bytes(memory), &copy);
-    return volume * 64 + copy;
+    struct rates_class c = {.backend = d->backend, .ordinal = d->ordinal};
+    memcpy(c.device, d->uuid, sizeof c.device);
+    (void)frexp((double)copied_bytes(memory), &c.copy);
+    if (cut->sums) {
+        (void)frexp((double)p->m * (double)p->n * (double)p->k, &c.volume);
+        c.types = gt_dtype_index(gt_dtype_of(&cut->problem));
+    }
+    return c;
 }
 
-static struct known key_of(const gemmtune_ctx *ctx, const struct gt_host_cut *cut,
-                           int64_t memory) {
-    const struct gt_device *d = gt_ctx_device(ctx);
-    struct known k = {.backend = d->backend,
-                      .ordinal = d->ordinal,
-                      .types = gt_dtype_index(gt_dtype_of(&cut->problem)),
-                      .size = size_class(cut, memory)};
-    memcpy(k.device, d->uuid, sizeof k.device);
-    return k;
+static bool same_link(const struct rates_class *x, const struct rates_class *y) {
+    return x->backend == y->backend && x->ordinal == y->ordinal && x->copy == y->copy &&
+           strcmp(x->device, y->device) == 0;
 }
 
-static bool recall(struct known *k) {
+/* Finds the rates of the class. *link_known: at least those of the link. */
+static bool recall(struct gt_host_rates *rates, bool *link_known,
+                   const struct rates_class *of) {
     bool found = false;
+    *link_known = false;
     (void)pthread_mutex_lock(&memory_of.lock);
-    for (int i = 0; !found && i < memory_of.count; i++) {
+    for (size_t i = 0; !found && i < memory_of.count; i++) {
         const struct known *x = &memory_of.known[i];
-        found = x->backend == k->backend && x->ordinal == k->ordinal &&
-                x->types == k->types && x->size == k->size &&
-                strcmp(x->device, k->device) == 0;
-        if (found)
-            k->rates = x->rates;
+        if (!same_link(&x->of, of))
+            continue;
+        found = x->of.types == of->types && x->of.volume == of->volume;
+        if (found || !*link_known)
+            *rates = x->rates;
+        *link_known = true;
     }
     (void)pthread_mutex_unlock(&memory_of.lock);
     return found;
 }
 
-static void remember(const struct known *k) {
+/* Without memory the next call measures again. */
+static void remember(const struct rates_class *of, const struct gt_host_rates *rates) {
     (void)pthread_mutex_lock(&memory_of.lock);
-    if (memory_of.count < REMEMBERED_MAX)
-        memory_of.known[memory_of.count++] = *k;
+    struct known *grown =
+        realloc(memory_of.known, (memory_of.count + 1) * sizeof *memory_of.known);
+    if (grown != NULL) {
+        memory_of.known = grown;
+        grown[memory_of.count++] = (struct known){*of, *rates};
+    }
     (void)pthread_mutex_unlock(&memory_of.lock);
 }
 
-static gt_status measure(struct known *k, gemmtune_ctx *ctx, const struct gt_host_cut *cut,
-                         int64_t memory, struct gt_err *err) {
+/* Measures a product, and the link unless *r has its rates. */
+static gt_status measure(struct gt_host_rates *r, bool link_known, gemmtune_ctx *ctx,
+                         const struct gt_host_cut *cut, int64_t memory,
+                         struct gt_err *err) {
     struct gt_link *link = NULL;
     gt_status status = gt_link_open(&link, ctx->gpu, err);
     if (status == GEMMTUNE_OK)
@@ -285,10 +305,11 @@ static gt_status measure(struct known *k, gemmtune_ctx *ctx, const struct gt_hos
         gt_link_close(link);
         return status;
     }
-    status = measure_link(&k->rates, link, memory, err);
-    k->rates.flops = 1e30; /* without sums, a tile costs a launch */
+    if (!link_known)
+        status = measure_link(r, link, memory, err);
+    r->flops = 1e30; /* without sums, a tile costs a launch */
     if (status == GEMMTUNE_OK && cut->sums)
-        status = measure_product(&k->rates.flops, link, ctx, cut, memory, err);
+        status = measure_product(&r->flops, link, ctx, cut, memory, err);
     link->ops->detach(link);
     gt_link_close(link);
     return status;
@@ -312,6 +333,20 @@ static gt_status time_copier(double *rate, struct gt_copier *copier, struct gt_e
     return done ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
+/* Measured once for each number of threads. */
+static gt_status copier_rate(double *rate, struct gt_copier *copier, struct gt_err *err) {
+    static _Atomic(double) known[COPIER_THREADS_KNOWN];
+    const int threads = gt_copier_threads(copier);
+    const bool kept = threads < COPIER_THREADS_KNOWN;
+    *rate = kept ? atomic_load(&known[threads]) : 0;
+    if (*rate > 0)
+        return GEMMTUNE_OK;
+    const gt_status status = time_copier(rate, copier, err);
+    if (status == GEMMTUNE_OK && kept)
+        atomic_store(&known[threads], *rate);
+    return status;
+}
+
 static double smaller(double x, double y) {
     return x < y ? x : y;
 }
@@ -319,19 +354,20 @@ static double smaller(double x, double y) {
 gt_status gt_host_rates_of(struct gt_host_rates *out, double link[2], gemmtune_ctx *ctx,
                            const struct gt_host_cut *cut, int64_t memory,
                            struct gt_copier *staged, struct gt_err *err) {
-    struct known k = key_of(ctx, cut, memory);
+    const struct rates_class of = class_of(ctx, cut, memory);
     gt_status status = GEMMTUNE_OK;
     double copier = 0;
-    if (!recall(&k)) {
-        status = measure(&k, ctx, cut, memory, err);
-        if (status == GEMMTUNE_OK && cut->sums)
-            remember(&k);
+    bool link_known;
+    *out = (struct gt_host_rates){0};
+    if (!recall(out, &link_known, &of)) {
+        status = measure(out, link_known, ctx, cut, memory, err);
+        if (status == GEMMTUNE_OK)
+            remember(&of, out);
     }
     if (status == GEMMTUNE_OK && staged != NULL)
-        status = time_copier(&copier, staged, err);
-    *out = k.rates;
-    link[0] = k.rates.in;
-    link[1] = k.rates.out;
+        status = copier_rate(&copier, staged, err);
+    link[0] = out->in;
+    link[1] = out->out;
     if (copier > 0) {
         out->row = 0; /* threads pack the rows */
         out->in = smaller(out->in, copier);

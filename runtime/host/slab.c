@@ -3,38 +3,42 @@
 
 enum { RUNS = 3 };
 
-struct product {
-    const struct gt_host_cut *cut;
-    struct gt_host_plans plans;
-    void *memory[GT_OPERANDS], *workspace, *queue;
-};
-
-static void product_close(struct product *p, struct gt_link *link) {
+void gt_host_slab_close(struct gt_host_slab *s, struct gt_link *link) {
+    struct gt_err ignored;
+    if (s->queue != NULL)
+        (void)link->ops->finish(link, s->queue, &ignored);
     for (int i = 0; i < GT_OPERANDS; i++)
-        if (p->memory[i] != NULL)
-            link->ops->release(link, p->memory[i]);
-    if (p->workspace != NULL)
-        link->ops->release(link, p->workspace);
-    if (p->queue != NULL)
-        link->ops->queue_close(link, p->queue);
-    gt_host_plans_clear(&p->plans);
+        if (s->memory[i] != NULL)
+            link->ops->release(link, s->memory[i]);
+    if (s->workspace != NULL)
+        link->ops->release(link, s->workspace);
+    if (s->queue != NULL)
+        link->ops->queue_close(link, s->queue);
+    gt_host_plans_clear(&s->plans);
 }
 
-static gt_status product_open(struct product *p, struct gt_link *link, gemmtune_ctx *ctx,
-                              int64_t workspace_max, struct gt_err *err) {
-    const struct gt_host_tile tile = {.size = {p->cut->tile[0], p->cut->tile[1]}};
+static gt_status alloc(void **memory, struct gt_host_slab *s, struct gt_link *link,
+                       int64_t bytes, struct gt_err *err) {
+    const gt_status status = link->ops->alloc(memory, link, bytes, err);
+    s->bytes += status == GEMMTUNE_OK ? bytes : 0;
+    return status;
+}
+
+gt_status gt_host_slab_open(struct gt_host_slab *s, struct gt_link *link, gemmtune_ctx *ctx,
+                            int64_t workspace_max, struct gt_err *err) {
+    const struct gt_host_tile tile = {.size = {s->cut->tile[0], s->cut->tile[1]}};
     gt_status status =
-        gt_host_plans_make(&p->plans, ctx, p->cut, &tile, 1, (size_t)workspace_max, err);
+        gt_host_plans_make(&s->plans, ctx, s->cut, &tile, 1, (size_t)workspace_max, err);
     for (int i = 0; status == GEMMTUNE_OK && i < GT_OPERANDS; i++)
-        status = link->ops->alloc(&p->memory[i], link,
-                                  gt_host_buffer_of(p->cut, (enum gt_operand)i).bytes, err);
-    if (status == GEMMTUNE_OK && p->plans.workspace_bytes > 0)
-        status =
-            link->ops->alloc(&p->workspace, link, (int64_t)p->plans.workspace_bytes, err);
-    return status == GEMMTUNE_OK ? link->ops->queue_open(&p->queue, link, err) : status;
+        if (i == GT_C || s->cut->sums)
+            status = alloc(&s->memory[i], s, link,
+                           gt_host_buffer_of(s->cut, (enum gt_operand)i).bytes, err);
+    if (status == GEMMTUNE_OK && s->plans.workspace_bytes > 0)
+        status = alloc(&s->workspace, s, link, (int64_t)s->plans.workspace_bytes, err);
+    return status == GEMMTUNE_OK ? link->ops->queue_open(&s->queue, link, err) : status;
 }
 
-static gt_status time_product(double *seconds, struct product *p, struct gt_link *link,
+static gt_status time_product(double *seconds, struct gt_host_slab *p, struct gt_link *link,
                               struct gt_err *err) {
     const union gt_value one = gt_value_of(p->cut->problem.type_acc, 1);
     const struct gt_call call = {.alpha = &one,
@@ -63,14 +67,14 @@ static gt_status time_product(double *seconds, struct product *p, struct gt_link
 gt_status gt_host_slab_time(double *seconds, struct gt_link *link, gemmtune_ctx *ctx,
                             const struct gt_host_cut *cut, int64_t workspace_max,
                             struct gt_err *err) {
-    struct product p = {.cut = cut};
-    gt_status status = product_open(&p, link, ctx, workspace_max, err);
+    struct gt_host_slab p = {.cut = cut};
+    gt_status status = gt_host_slab_open(&p, link, ctx, workspace_max, err);
     *seconds = 0;
     for (int i = 0; status == GEMMTUNE_OK && i < RUNS; i++) {
         double now = 0;
         status = time_product(&now, &p, link, err);
         *seconds = *seconds == 0 || now < *seconds ? now : *seconds;
     }
-    product_close(&p, link);
+    gt_host_slab_close(&p, link);
     return status;
 }

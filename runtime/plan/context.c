@@ -8,6 +8,7 @@
 #include "core/growth.h"
 #include "core/log.h"
 #include "db/db.h"
+#include "runtime/exec/programs.h"
 #include "runtime/lookup/known.h"
 
 #include <inttypes.h>
@@ -64,7 +65,7 @@ gemmtune_status gemmtune_target_init_sized(gemmtune_target *target, size_t size,
 static gt_status read_target(gemmtune_target *out, const gemmtune_target *target,
                              struct gt_err *err) {
     if (target == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "target is NULL");
+        return gt_fail_null(err, "target", GEMMTUNE_ARG_CTX);
     const gt_status status = gt_growth_read(out, target, &target_growth, err);
     if (status == GEMMTUNE_OK && gt_driver_of(out->backend) == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
@@ -97,8 +98,16 @@ static gt_status init_parts(gemmtune_ctx *ctx, struct gt_err *err) {
     if (status != GEMMTUNE_OK)
         goto clear_packer;
     status = gt_preparer_init(&ctx->preparer, err);
+    if (status != GEMMTUNE_OK)
+        goto clear_cache;
+    status = gt_sharing_create(&ctx->programs, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sharing_create(&ctx->plans, err);
     if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
+    gt_sharing_release(ctx->programs);
+    gt_preparer_end(&ctx->preparer);
+clear_cache:
     gt_plan_cache_clear(&ctx->cache);
 clear_packer:
     gt_packer_clear(&ctx->packer);
@@ -110,7 +119,7 @@ gemmtune_status gemmtune_open(gemmtune_ctx **out, const char *db_path,
     struct gt_err *err = gt_public_entry();
     gemmtune_target own;
     if (out == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+        return gt_fail_null(err, "out", GEMMTUNE_ARG_OUT);
     *out = NULL;
     gt_status status = read_target(&own, target, err);
     if (status != GEMMTUNE_OK)
@@ -138,6 +147,9 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_preparer_end(&ctx->preparer);
     gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
+    gt_programs_relinquish(ctx->programs);
+    gt_sharing_release(ctx->plans);
+    gt_sharing_release(ctx->programs);
     gt_index_destroy(ctx->index);
     free(ctx->known);
     gt_families_destroy(ctx->families);

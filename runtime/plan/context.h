@@ -5,20 +5,14 @@
 #ifndef GT_RUNTIME_PLAN_CONTEXT_H
 #define GT_RUNTIME_PLAN_CONTEXT_H
 
+#include "core/shared.h"
 #include "runtime/exec/exec.h"
 #include "runtime/lookup/match.h"
+#include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-struct gt_plan_table; /* gemm.c */
-
-/* The plans of the one-call functions. Readers take no lock; see gemm.c. */
-struct gt_plan_cache {
-    pthread_mutex_t lock; /* held by the thread that adds a plan */
-    _Atomic(struct gt_plan_table *) table;
-};
 
 /* The kernels of gemmtune_pack, by log2 of an element's bytes; see pack.c. */
 enum { GT_PACK_KERNELS = 4 };
@@ -28,7 +22,8 @@ struct gt_packer {
     struct gt_kernel *kernel[GT_PACK_KERNELS];
 };
 
-/* Only the cache, the packer and the preparer change after gemmtune_open. */
+/* Only the cache, the packer, the preparer, the programs and the plans change after
+ * gemmtune_open. */
 struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;
@@ -36,6 +31,7 @@ struct gemmtune_ctx {
     struct gt_index *index;
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     char device_key[GT_DEVICE_KEY_MAX];
+    struct gt_sharing *programs, *plans; /* that are loaded, that exist */
     struct gt_plan_cache cache;
     struct gt_packer packer;
     struct gt_preparer preparer;
@@ -48,9 +44,6 @@ static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
 gt_status gt_packer_init(struct gt_packer *packer, struct gt_err *err);
 void gt_packer_clear(struct gt_packer *packer); /* with its kernels */
 
-gt_status gt_plan_cache_init(struct gt_plan_cache *cache, struct gt_err *err);
-void gt_plan_cache_clear(struct gt_plan_cache *cache); /* with every plan in it */
-
 /* The question that a plan of a canonical problem begins with. It points to the problem. */
 struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
                              gemmtune_match worst, size_t workspace_max);
@@ -59,15 +52,26 @@ gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
                           const gemmtune_ctx *ctx, const gemmtune_problem *p,
                           gemmtune_match worst, struct gt_err *err);
 
-/* gemmtune_plan_create, or with `only_cached` gemmtune_plan_create_cached, for a canonical
- * problem. */
-gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
-                       const gemmtune_problem *canonical, gemmtune_match worst,
-                       size_t workspace_max, bool only_cached, struct gt_err *err);
+/* The question that a plan answers. */
+struct gt_plan_ask {
+    const gemmtune_problem *canonical;
+    gemmtune_match worst;
+    size_t workspace_max;
+    bool only_cached; /* gemmtune_plan_create_cached */
+    bool swapped;     /* gt_problem_canonical's for the caller's problem */
+};
 
-/* The context's own plan of a canonical problem, made at first use. It lives as long as the
- * context. */
-gt_status gt_plan_cached(const gemmtune_plan **out, gemmtune_ctx *ctx,
+/* Makes a plan. Where the context has a plan of the same question, which may find all
+ * kernels, *out is that one with one user more. */
+gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
+                       const struct gt_plan_ask *ask, struct gt_err *err);
+/* One user more; gemmtune_plan_destroy ends it. */
+void gt_plan_hold(gemmtune_plan *plan);
+/* Keeps the plan's programs loaded (gt_exec_retain). */
+void gt_plan_retain(const gemmtune_plan *plan);
+
+/* The context's own plan of a canonical problem, made at first use, with one user more. */
+gt_status gt_plan_cached(gemmtune_plan **out, gemmtune_ctx *ctx,
                          const gemmtune_problem *canonical, size_t workspace_max,
                          struct gt_err *err);
 

@@ -51,6 +51,8 @@ static gt_status build(struct gt_packer *packer, struct gt_gpu *gpu, const char 
                                    &shape, err);
     if (status != GEMMTUNE_OK)
         unload(packer);
+    else if (image.bytes == NULL) /* it was built while it was loaded */
+        gt_build_keep(&image, packer->kernel[0], &gpu->device, source);
     gt_image_clear(&image);
     return status;
 }
@@ -101,7 +103,7 @@ struct packing {
 static gt_status read_problem(struct packing *out, const gemmtune_problem *p,
                               struct gt_err *err) {
     if (p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "problem is NULL");
+        return gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
     gt_status status = gt_problem_canonical(&out->stored, NULL, p, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -160,7 +162,7 @@ static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *
     struct packing x;
     const struct gt_kernel *kernel;
     if (ctx == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ctx is NULL");
+        return gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX);
     gt_status status = read_problem(&x, p, err);
     if (status != GEMMTUNE_OK || gt_packed_bytes(&x.packed) == 0)
         return status;
@@ -168,10 +170,13 @@ static gt_status pack(gemmtune_ctx *ctx, const gemmtune_problem *p, const void *
     const struct gt_need stored = {"B", (int64_t)size,
                                    gt_problem_elems_b(&x.stored) * (int64_t)size};
     const struct gt_need room = {"the packed B", PIECE_BYTES, gt_packed_bytes(&x.packed)};
-    status = gt_memory_check(ctx->gpu->driver, (struct gt_memory){b, 0}, stored, err);
+    const struct gt_driver *driver = ctx->gpu->driver;
+    status = gt_blame(err, gt_memory_check(driver, (struct gt_memory){b, 0}, stored, err),
+                      GEMMTUNE_ARG_B);
     if (status == GEMMTUNE_OK)
         status =
-            gt_memory_check(ctx->gpu->driver, (struct gt_memory){packed, 0}, room, err);
+            gt_blame(err, gt_memory_check(driver, (struct gt_memory){packed, 0}, room, err),
+                     GEMMTUNE_ARG_OUT);
     if (status == GEMMTUNE_OK)
         status = find(&kernel, ctx, size, err);
     return status == GEMMTUNE_OK ? launch(kernel, &x, b, packed, stream, err) : status;
@@ -183,7 +188,7 @@ gemmtune_status gemmtune_packed_bytes(size_t *bytes, const gemmtune_problem *p) 
     struct gt_err *err = gt_public_entry();
     struct packing x;
     if (bytes == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "bytes is NULL");
+        return gt_fail_null(err, "bytes", GEMMTUNE_ARG_OUT);
     *bytes = 0;
     const gt_status status = read_problem(&x, p, err);
     if (status == GEMMTUNE_OK)

@@ -10,8 +10,10 @@
 #include "core/growth.h"
 #include "core/log.h"
 #include "runtime/drivers/memory.h"
+#include "runtime/exec/programs.h"
 #include "runtime/plan/misses.h"
 #include "runtime/plan/plan_choose.h"
+#include "runtime/plan/plan_key.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +34,8 @@ struct late {
 };
 
 struct gemmtune_plan {
-    bool swapped; /* the caller's problem is column-major */
+    struct gt_shared shared; /* plans of one question are one plan */
+    bool swapped;            /* the caller's problem is column-major */
     const struct gt_driver *driver;
     struct gt_exec *wide;
     struct gt_exec
@@ -49,13 +52,23 @@ struct gemmtune_plan {
     char why[sizeof(((struct gt_choice *)0)->why)];
 };
 
+static gemmtune_plan *plan_of(struct gt_shared *shared) {
+    return (gemmtune_plan *)((char *)shared - offsetof(gemmtune_plan, shared));
+}
+
 /* ---- building ---------------------------------------------------------------------- */
 
-/* A gt_try_fn: *user becomes the built kernel. */
+/* A kernel to build: where it goes, and the programs that it may be among. */
+struct building {
+    struct gt_exec **out;
+    struct gt_sharing *programs;
+};
+
+/* A gt_try_fn: builds the kernel of *user, a struct building. */
 static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
                        struct gt_err *err) {
-    struct gt_exec **out = user;
-    return gt_exec_build(out, gpu, fit, NULL, err);
+    const struct building *b = user;
+    return gt_exec_build_shared(b->out, b->programs, gpu, fit, err);
 }
 
 /* ---- the plan -------------------------------------------------------------------- */
@@ -80,14 +93,15 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
 
 /* Adds the second kernel. Without one the plan still runs with aligned pointers and refuses
  * others, so a failure only gets a log line. */
-static gt_status add_narrow(gemmtune_plan *plan, struct gt_gpu *gpu,
+static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
                             const struct gt_query *query, const struct gt_choice *wide,
                             bool only_cached, struct gt_err *err) {
+    struct building building = {&plan->narrow, ctx->programs};
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
-    const gt_status status = gt_plan_choose_narrow(&choice, gpu, *query, wide, only_cached,
-                                                   build, &plan->narrow, &why);
+    const gt_status status = gt_plan_choose_narrow(&choice, ctx->gpu, *query, wide,
+                                                   only_cached, build, &building, &why);
     if (status == GEMMTUNE_ENOMEM)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
@@ -130,8 +144,9 @@ static gt_status try_late(struct late *late, size_t workspace_max) {
         gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
     struct gt_choice choice;
     struct gt_exec *narrow = NULL;
+    struct building building = {&narrow, late->ctx->programs};
     const gt_status status = gt_plan_choose_narrow(
-        &choice, late->ctx->gpu, query, &late->wide, false, build, &narrow, &late->why);
+        &choice, late->ctx->gpu, query, &late->wide, false, build, &building, &late->why);
     if (status == GEMMTUNE_OK)
         atomic_store(&late->narrow, narrow);
     if (gt_is_about_kernel(status))
@@ -166,10 +181,11 @@ static void note_memory(gemmtune_plan *plan, const struct gt_fit *fit) {
 static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_query *query,
                       bool only_cached, struct gt_err *err) {
     struct gt_gpu *const gpu = ctx->gpu;
+    struct building building = {&plan->wide, ctx->programs};
     struct gt_choice choice;
     struct gt_exec_info info;
     const gt_status status =
-        gt_plan_choose(&choice, gpu, *query, only_cached, build, &plan->wide, err);
+        gt_plan_choose(&choice, gpu, *query, only_cached, build, &building, err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
@@ -180,7 +196,7 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
     if (!gt_wants_narrow(info.fit, query->problem))
         return GEMMTUNE_OK;
     return gpu->driver->pointers_are_addresses
-               ? add_narrow(plan, gpu, query, &choice, only_cached, err)
+               ? add_narrow(plan, ctx, query, &choice, only_cached, err)
                : add_late(plan, ctx, query, &choice, err);
 }
 
@@ -195,23 +211,66 @@ struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *ca
                              .pointer_align = GT_VECTOR_BYTES};
 }
 
+static gt_status make(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_plan_ask *ask,
+                      struct gt_err *err) {
+    const struct gt_query query =
+        gt_ctx_query(ctx, ask->canonical, ask->worst, ask->workspace_max);
+    const gt_status status = fill(plan, ctx, &query, ask->only_cached, err);
+    plan->swapped = ask->swapped;
+    if (status == GEMMTUNE_OK && !ask->only_cached && plan->expected_loss > 0)
+        gt_misses_note(ask->canonical, ctx->device_key, plan->expected_loss);
+    return status;
+}
+
+/* Makes *plan, unless there is a plan of this question: then *plan becomes that one. On
+ * failure *plan can be destroyed. */
+static gt_status make_once(gemmtune_plan **plan, gemmtune_ctx *ctx,
+                           const struct gt_plan_ask *ask, struct gt_err *err) {
+    const struct gt_plan_key key = gt_plan_key_of(ask->canonical, ask->workspace_max);
+    struct gt_shared *const fresh = &(*plan)->shared;
+    fresh->key = gt_plan_key_bytes(&fresh->key_size, &key, ask->worst, ask->swapped);
+    if (fresh->key == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    struct gt_shared *found = gt_sharing_take(ctx->plans, fresh);
+    if (found != fresh) {
+        gemmtune_plan_destroy(*plan);
+        *plan = plan_of(found);
+        return GEMMTUNE_OK;
+    }
+    const gt_status status = make(*plan, ctx, ask, err);
+    gt_shared_settle(found, status == GEMMTUNE_OK);
+    return status;
+}
+
+/* What is cached may change, so plans of cached kernels are made anew. */
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
-                       const gemmtune_problem *canonical, gemmtune_match worst,
-                       size_t workspace_max, bool only_cached, struct gt_err *err) {
-    const struct gt_query query = gt_ctx_query(ctx, canonical, worst, workspace_max);
+                       const struct gt_plan_ask *ask, struct gt_err *err) {
     *out = NULL;
     gemmtune_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    const gt_status status = fill(plan, ctx, &query, only_cached, err);
-    if (status == GEMMTUNE_OK && !only_cached && plan->expected_loss > 0)
-        gt_misses_note(canonical, ctx->device_key, plan->expected_loss);
-    if (status == GEMMTUNE_OK) {
+    gt_shared_init(&plan->shared);
+    const gt_status status =
+        ask->only_cached ? make(plan, ctx, ask, err) : make_once(&plan, ctx, ask, err);
+    if (status == GEMMTUNE_OK)
         *out = plan;
-        plan = NULL;
-    }
-    gemmtune_plan_destroy(plan);
+    else
+        gemmtune_plan_destroy(plan);
     return status;
+}
+
+void gt_plan_hold(gemmtune_plan *plan) {
+    gt_shared_hold(&plan->shared);
+}
+
+void gt_plan_retain(const gemmtune_plan *plan) {
+    const struct gt_exec *late =
+        plan->late != NULL ? atomic_load(&plan->late->narrow) : NULL;
+    gt_exec_retain(plan->wide);
+    if (plan->narrow != NULL)
+        gt_exec_retain(plan->narrow);
+    if (late != NULL)
+        gt_exec_retain(late);
 }
 
 /* ---- running --------------------------------------------------------------------- */
@@ -239,13 +298,14 @@ static gt_status find_kernel(const struct gt_exec **out, const gemmtune_plan *pl
     if (plan->late == NULL)
         return GEMMTUNE_OK;
     late = atomic_load(&plan->late->narrow);
-    bool launches = true;
     gt_status status = GEMMTUNE_OK;
     if (late == NULL)
-        status = gt_call_launches(&launches, &plan->late->problem, call, err);
-    if (status == GEMMTUNE_OK && late == NULL && launches)
+        status = gt_call_check_scalars(&plan->late->problem, call, err);
+    const bool idle = status == GEMMTUNE_OK && late == NULL &&
+                      gt_call_is_idle(&plan->late->problem, call);
+    if (status == GEMMTUNE_OK && late == NULL && !idle)
         status = build_late(&late, plan->late, plan->workspace_bytes, err);
-    *out = launches ? late : plan->wide;
+    *out = idle ? plan->wide : late;
     return status;
 }
 
@@ -272,10 +332,13 @@ gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
                           const gemmtune_ctx *ctx, const gemmtune_problem *p,
                           gemmtune_match worst, struct gt_err *err) {
     if (ctx == NULL || p == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
+        return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
+                           : gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
     if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
-        return gt_fail(err, GEMMTUNE_EINVAL, "worst is %u, not a value of its enum",
-                       (unsigned)worst);
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EINVAL,
+                                "worst is %u, not a value of its enum", (unsigned)worst),
+                        GEMMTUNE_ARG_OPTIONS);
     return gt_problem_canonical(canonical, swapped, p, err);
 }
 
@@ -283,16 +346,12 @@ static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_p
                         gemmtune_match worst, size_t workspace_max, bool only_cached,
                         struct gt_err *err) {
     gemmtune_problem canonical;
-    bool swapped;
+    struct gt_plan_ask ask = {&canonical, worst, workspace_max, only_cached, false};
     if (out == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "out is NULL");
+        return gt_fail_null(err, "out", GEMMTUNE_ARG_OUT);
     *out = NULL;
-    gt_status status = gt_plan_problem(&canonical, &swapped, ctx, p, worst, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_plan_make(out, ctx, &canonical, worst, workspace_max, only_cached, err);
-    if (status == GEMMTUNE_OK)
-        (*out)->swapped = swapped;
-    return status;
+    const gt_status status = gt_plan_problem(&canonical, &ask.swapped, ctx, p, worst, err);
+    return status == GEMMTUNE_OK ? gt_plan_make(out, ctx, &ask, err) : status;
 }
 
 gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
@@ -308,7 +367,7 @@ gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out, gemmtune_ctx *c
 }
 
 void gemmtune_plan_destroy(gemmtune_plan *plan) {
-    if (plan == NULL)
+    if (plan == NULL || !gt_shared_drop(&plan->shared))
         return;
     late_destroy(plan->late);
     gt_exec_destroy(plan->narrow);
@@ -328,7 +387,8 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
                                              gemmtune_plan_info *info, size_t size) {
     struct gt_err *err = gt_public_entry();
     if (plan == NULL || info == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "info");
+        return plan == NULL ? gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX)
+                            : gt_fail_null(err, "info", GEMMTUNE_ARG_OUT);
     const gemmtune_plan_info own = {
         .match = plan->match,
         .family = plan->family,
@@ -351,15 +411,21 @@ static gt_status check_offsets(const gemmtune_args *args, struct gt_err *err) {
     const struct {
         const char *name;
         int64_t value;
+        gemmtune_argument argument;
     } offsets[] = {
-        {"a_offset", args->a_offset},       {"b_offset", args->b_offset},
-        {"c_offset", args->c_offset},       {"d2_offset", args->d2_offset},
-        {"rows_offset", args->rows_offset}, {"workspace_offset", args->workspace_offset},
+        {"a_offset", args->a_offset, GEMMTUNE_ARG_A},
+        {"b_offset", args->b_offset, GEMMTUNE_ARG_B},
+        {"c_offset", args->c_offset, GEMMTUNE_ARG_C},
+        {"d2_offset", args->d2_offset, GEMMTUNE_ARG_D2},
+        {"rows_offset", args->rows_offset, GEMMTUNE_ARG_ROWS},
+        {"workspace_offset", args->workspace_offset, GEMMTUNE_ARG_WORKSPACE},
     };
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
         if (offsets[i].value < 0)
-            return gt_fail(err, GEMMTUNE_EINVAL, "%s is %lld, must be 0 or more",
-                           offsets[i].name, (long long)offsets[i].value);
+            return gt_blame(err,
+                            gt_fail(err, GEMMTUNE_EINVAL, "%s is %lld, must be 0 or more",
+                                    offsets[i].name, (long long)offsets[i].value),
+                            offsets[i].argument);
     return GEMMTUNE_OK;
 }
 
@@ -376,16 +442,21 @@ static gt_status check_wait_list(const gemmtune_args *args, struct gt_err *err) 
 }
 
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err) {
-    const gt_status status = gt_growth_read(out, args, &args_growth, err);
+    const gt_status status =
+        gt_blame(err, gt_growth_read(out, args, &args_growth, err), GEMMTUNE_ARG_ARGS);
     if (status != GEMMTUNE_OK)
         return status;
     if (out->event != NULL)
         memset(out->event, 0, sizeof(void *));
     if (out->reserved != 0)
-        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
-                       (int)out->reserved);
+        return gt_blame(err,
+                        gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
+                                (int)out->reserved),
+                        GEMMTUNE_ARG_ARGS);
     const gt_status offsets = check_offsets(out, err);
-    return offsets == GEMMTUNE_OK ? check_wait_list(out, err) : offsets;
+    return offsets == GEMMTUNE_OK
+               ? gt_blame(err, check_wait_list(out, err), GEMMTUNE_ARG_EVENTS)
+               : offsets;
 }
 
 gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *args,
@@ -393,7 +464,8 @@ gemmtune_status gemmtune_launch(const gemmtune_plan *plan, const gemmtune_args *
     struct gt_err *err = gt_public_entry();
     gemmtune_args own;
     if (plan == NULL || args == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", plan == NULL ? "plan" : "args");
+        return plan == NULL ? gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX)
+                            : gt_fail_null(err, "args", GEMMTUNE_ARG_ARGS);
     gt_status status = gt_args_read(&own, args, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -433,6 +505,6 @@ gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const void *alpha,
                                  .workspace = workspace,
                                  .stream = stream};
     if (plan == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "plan is NULL");
+        return gt_fail_null(err, "plan", GEMMTUNE_ARG_CTX);
     return gt_plan_run(plan, plan->swapped, &call, err);
 }

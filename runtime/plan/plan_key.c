@@ -4,6 +4,7 @@
 
 #include "core/mix.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Small numbers side by side. */
@@ -45,4 +46,19 @@ size_t gt_plan_key_hash(const struct gt_plan_key *key) {
     for (int i = 0; i < GT_PLAN_KEY_SIZES; i++)
         h = gt_mix(h + key->word[i] + GT_MIX_STEP);
     return (size_t)h;
+}
+
+void *gt_plan_key_bytes(size_t *size, const struct gt_plan_key *key, gemmtune_match worst,
+                        bool swapped) {
+    const uint64_t more[] = {(uint64_t)worst, swapped, key->epilogue != NULL};
+    const size_t text = key->epilogue != NULL ? strlen(key->epilogue) : 0;
+    *size = sizeof key->word + sizeof more + text;
+    unsigned char *bytes = malloc(*size);
+    if (bytes == NULL)
+        return NULL;
+    memcpy(bytes, key->word, sizeof key->word);
+    memcpy(bytes + sizeof key->word, more, sizeof more);
+    if (text > 0)
+        memcpy(bytes + sizeof key->word + sizeof more, key->epilogue, text);
+    return bytes;
 }

@@ -25,4 +25,9 @@ struct gt_plan_key gt_plan_key_of(const gemmtune_problem *p, size_t workspace_ma
 bool gt_plan_key_same(const struct gt_plan_key *x, const struct gt_plan_key *y);
 size_t gt_plan_key_hash(const struct gt_plan_key *key);
 
+/* The key of a plan as bytes, with the worst match and whether the caller's problem is
+ * column-major. The caller frees them. NULL: out of memory. */
+void *gt_plan_key_bytes(size_t *size, const struct gt_plan_key *key, gemmtune_match worst,
+                        bool swapped);
+
 #endif

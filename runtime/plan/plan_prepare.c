@@ -252,7 +252,7 @@ gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
     struct gt_plan_order o = {.worst = worst, .workspace_max = workspace_max};
     bool swapped = false, done = false;
     if (ready == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ready is NULL");
+        return gt_fail_null(err, "ready", GEMMTUNE_ARG_OUT);
     *ready = 0;
     gt_status status = gt_plan_problem(&o.problem, &swapped, ctx, p, worst, err);
     if (status == GEMMTUNE_OK && !ctx->gpu->driver->keeps_images)

@@ -230,6 +230,61 @@ static void test_memory(void **state) {
     }
 }
 
+/* Small products go without tiles, unless options ask for them. */
+static void test_small(void **state) {
+    static const char *const name[] = {"f32-nn-150x130x170",
+                                       "f32-nt-50x30x70,lda=73,ldb=81,ldc=40",
+                                       "i32-tt-64x67x89", "f32-nn-1x200x33"};
+    static const double scalar[][2] = {{1, 0}, {2, -3}, {0, 2}, {0, 1}};
+    gemmtune_host_report r;
+    (void)state;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        for (size_t j = 0; j < sizeof scalar / sizeof *scalar; j++) {
+            if (faked && strncmp(name[i], "f32", 3) != 0)
+                continue;
+            check(name[i], scalar[j][0], scalar[j][1], NULL, &r);
+            const bool idle = scalar[j][0] == 0 && scalar[j][1] == 1;
+            assert_int_equal(r.tiles, idle ? 0 : 1);
+            assert_int_equal(r.tiles_done, r.tiles);
+        }
+    check("f32-nn-40x40x0", 1, 2, NULL, &r);
+    assert_true(r.bytes_in == 4.0 * 40 * 40 && r.bytes_out == r.bytes_in);
+    check("f32-nn-150x130x170", 1, 0, NULL, &r);
+    assert_true(r.bytes_in == 4.0 * 170 * (150 + 130));
+    assert_true(r.bytes_out == 4.0 * 150 * 130);
+    assert_true(r.link_in == 0 && r.compute_seconds > 0 && r.copy_seconds > 0);
+    assert_int_equal(r.tile_k, 170);
+    assert_true(r.device_bytes > 0 && r.kernel[0] != '\0');
+    check("f32-nn-600x600x800", 1, 1, NULL, &r); /* 5 MiB */
+    assert_true(r.link_in > 0);
+}
+
+/* A measurement that was made again would be another number. */
+static void expect_measured_once(const char *name, const gemmtune_host_options *o) {
+    gemmtune_host_report first, again;
+    check(name, 1, 2, o, &first);
+    check(name, 1, 2, o, &again);
+    assert_true(first.link_in > 0 && first.link_out > 0);
+    assert_true(first.link_in == again.link_in && first.link_out == again.link_out);
+}
+
+/* The link is measured once for each size of its copies, without sums as well, and however
+ * many classes of products there are. */
+static void test_measured_once(void **state) {
+    static const size_t memory[] = {256 << 10, 1 << 20, 4 << 20};
+    char name[64];
+    gemmtune_host_options o = tiled(16, 16, 0);
+    (void)state;
+    expect_measured_once("f32-nn-40x40x0", &o);
+    for (size_t i = 0; i < sizeof memory / sizeof *memory && !faked; i++)
+        for (int k = 1; k <= 2048; k *= 2) {
+            o.memory_max = memory[i];
+            (void)snprintf(name, sizeof name, "f32-nn-16x16x%d", k);
+            check(name, 1, 0, &o, NULL);
+        }
+    expect_measured_once("f32-nn-16x16x4000", &o);
+}
+
 /* A narrow C is rounded once: k stays whole. */
 static void test_narrow_c(void **state) {
     gemmtune_host_options o = tiled(48, 48, 0);
@@ -443,6 +498,7 @@ static int run_all(const struct gt_device *d) {
         cmocka_unit_test(test_two),     cmocka_unit_test(test_trace),
         cmocka_unit_test(test_stop),    cmocka_unit_test(test_refused),
         cmocka_unit_test(test_offsets), cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_small),   cmocka_unit_test(test_measured_once),
     };
     gemmtune_target target;
     if (gt_rig_open(&rig, d, &err) != GEMMTUNE_OK) {
@@ -450,6 +506,8 @@ static int run_all(const struct gt_device *d) {
         return 1;
     }
     gt_rig_head(rig)->ops->target(&target, rig);
+    if (d->backend == GEMMTUNE_OPENCL) /* PoCL compiles more for each image that is kept */
+        (void)setenv("GEMMTUNE_CACHE_DIR", "", 1);
     if (gemmtune_open(&ctx, NULL, &target) != GEMMTUNE_OK) {
         printf("not ok - %s\n", gemmtune_errmsg());
         return 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # example.sh - the example programs are built and right: the conversion of elements, a batch, groups and masks
-# of rows, an epilogue, packed weights, and the program that the README shows, on the first OpenCL
+# of rows, an epilogue, packed weights, many shapes, and the program that the README shows, on the first OpenCL
 # device, without a database and with one that was tuned.
 . "$GT_SRC/tests/tune/lib.sh"
 "$GT_BUILD/examples/convert" >"$TMPDIR/said" 2>&1
@@ -19,6 +19,11 @@ for name in batch groups masked epilogue pack; do
     is "$name: it runs" $? 0
     has "$name: and is right" "$(cat "$TMPDIR/said")" ": right"
 done
+"$GT_BUILD/examples/many_shapes_opencl" 120 >"$TMPDIR/said" 2>&1
+is "many shapes: it runs" $? 0
+has "many shapes: they share a program" "$(cat "$TMPDIR/said")" "120 of 120 shapes, 1 loaded programs"
+has "many shapes: a limit is kept" "$(cat "$TMPDIR/said")" "100 plans kept, 20 dropped"
+has "many shapes: and all are right" "$(cat "$TMPDIR/said")" ": right"
 "$example" >"$TMPDIR/said" 2>&1
 is "without a database it runs" $? 0
 has "a default point" "$(cat "$TMPDIR/said")" "match   default"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
- * gt_build, gt_build_find, gt_build_keeps and gt_image_clear below replace the library's.
+ * gt_build, gt_build_find, gt_build_keep, gt_build_keeps and gt_image_clear below replace
+ * the library's.
  */
 #ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
 #define GT_TESTS_UNIT_PLAN_DRIVER_H
@@ -265,6 +266,7 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .speaks_cuda = true,
      .pointers_are_addresses = true,
      .keeps_images = true,
+     .compiles_apart = true,
      .open = fake_open,
      .close = fake_close,
      .load = fake_load,
@@ -319,6 +321,15 @@ bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
     (void)driver;
     (void)device;
     return is_cached(source);
+}
+
+void gt_build_keep(struct gt_image *image, const struct gt_kernel *kernel,
+                   const struct gt_device *device, const char *source) {
+    (void)image;
+    (void)kernel;
+    (void)device;
+    (void)source;
+    fail_msg("no driver here compiles while it loads");
 }
 
 bool gt_build_keeps(const struct gt_driver *driver) {

@@ -74,11 +74,11 @@ int gt_session_exit(int code) {
                                 : GT_EXIT_SIGNAL + gt_session_stop;
 }
 
-/* One core is left to the device's own worker and to us. Where images cannot be kept,
- * compiling ahead is no use to anybody. */
+/* One core is left to the device's own worker and to us. Where only the device's own
+ * context compiles, nobody can compile ahead. */
 static int compilers_for(const struct gt_device *d, int64_t asked) {
     struct gt_core_set allowed, own, rest;
-    if (!gt_driver_of(d->backend)->keeps_images)
+    if (!gt_driver_of(d->backend)->compiles_apart)
         return 0;
     if (asked >= 0)
         return (int)asked;
