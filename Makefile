@@ -100,7 +100,7 @@ LONG  := $(call eighth,$(call named,$(LONG_REST) $(LONG_ONLY)))
 TESTS := $(filter-out $(call named,$(LONG_ONLY)),$(DEVICE) $(TUNE)) $(CLI) $(UNIT)
 
 # Unit tests that start threads: what `make SAN=thread check-threads` runs.
-THREADED := test_build_cache_limit test_copier test_cores test_log test_outlook test_plan_cache test_plan_prepare test_status test_tune_spaces
+THREADED := test_build_cache_limit test_copier test_cores test_log test_outlook test_plan_cache test_plan_prepare test_status test_tune_spaces test_workspace
 
 EXAMPLES := $(patsubst %.c,$(B)/%,$(filter-out %_cuda.c,$(wildcard examples/*.c)))
 
@@ -305,7 +305,7 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD)
 # Runs families that need CUDA, in software; built with optimisation. The tests are all those that
 # skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
 PTX_TESTS = $(call pick,$(shell ls -S $$(grep -l '^use_software_gpu$$' tests/tune/*.sh)))
-check-ptx: $(B)/gemmtune $(TOOLS) $(addprefix $(B)/tests/device/test_,pack odd_pointers)
+check-ptx: $(B)/gemmtune $(TOOLS) $(addprefix $(B)/tests/device/test_,pack odd_pointers one_call)
 	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) $(PTX_TESTS)
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,

@@ -11,6 +11,7 @@
 #include "runtime/drivers/driver_util.h"
 #include "core/limits.h"
 #include "runtime/drivers/opencl_device.h"
+#include "runtime/drivers/stream_memory.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -421,4 +422,5 @@ const struct gt_driver gt_driver_opencl = {
     .mark = mark,
     .is_unordered = is_unordered,
     .release_event = release_event,
+    .stream_memory = &gt_stream_memory_opencl,
 };

@@ -97,8 +97,13 @@ static gt_status init_parts(gemmtune_ctx *ctx, struct gt_err *err) {
     if (status != GEMMTUNE_OK)
         goto clear_packer;
     status = gt_preparer_init(&ctx->preparer, err);
+    if (status != GEMMTUNE_OK)
+        goto clear_cache;
+    status = gt_workspaces_init(&ctx->workspaces, err);
     if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
+    gt_preparer_end(&ctx->preparer);
+clear_cache:
     gt_plan_cache_clear(&ctx->cache);
 clear_packer:
     gt_packer_clear(&ctx->packer);
@@ -138,6 +143,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_preparer_end(&ctx->preparer);
     gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
+    gt_workspaces_clear(&ctx->workspaces, ctx->gpu);
     gt_index_destroy(ctx->index);
     free(ctx->known);
     gt_families_destroy(ctx->families);

@@ -157,9 +157,22 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
         return gt_fail(err, GEMMTUNE_EINVAL, "%s is NULL", ctx == NULL ? "ctx" : "problem");
     gt_status status = gt_problem_canonical(&canonical, &swapped, p, err);
     if (status == GEMMTUNE_OK)
-        status = gt_plan_cached(&plan, ctx, &canonical, 0, err);
+        status = gt_plan_cached(&plan, ctx, &canonical,
+                                gt_workspace_room(ctx, call->stream), err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    struct gt_call own = *call;
+    struct gt_workspace *w = NULL;
+    if (gt_plan_workspace(plan) > 0) {
+        w = gt_workspace_take(ctx, call->stream);
+        if (w == NULL)
+            status = gt_plan_cached(&plan, ctx, &canonical, 0, err);
+        else
+            own.workspace = w->memory;
+    }
     if (status == GEMMTUNE_OK)
-        status = gt_plan_run(plan, swapped, call, err);
+        status = gt_plan_run(plan, swapped, &own, err);
+    gt_workspace_give(w);
     return status;
 }
 

@@ -201,6 +201,10 @@ gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
     return status;
 }
 
+size_t gt_plan_workspace(const gemmtune_plan *plan) {
+    return plan->workspace_bytes;
+}
+
 /* ---- running --------------------------------------------------------------------- */
 
 /* Whether the wide kernel accepts the memory of A, B and C. */

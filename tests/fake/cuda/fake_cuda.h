@@ -156,8 +156,10 @@ double clock_factor(bool measuring);
 
 struct CUstream_st {
     CUgraph capturing;
-    double clock_ns; /* the model's */
-    int number;      /* for order.c; 0: none */
+    bool strictly;         /* captured in global mode */
+    unsigned long long id; /* no other stream has had it */
+    double clock_ns;       /* the model's */
+    int number;            /* for order.c; 0: none */
     long seen[STREAMS_MAX];
 };
 
@@ -328,5 +330,7 @@ bool points_to(const struct launch *l, CUdeviceptr c);
 /* Executes those launches of the graph launched last that have the output at c. */
 gt_cu_result run_launches_on(CUdeviceptr c);
 gt_cu_result record(CUgraph g, const struct launch *l);
+/* Whether a capture forbids this thread to allocate. */
+bool ends_a_capture(void);
 
 #endif
