@@ -103,6 +103,10 @@ wait "$pid"
 is "stopped while a driver hangs that lists its devices: exit 143" $? 143
 is "and one sentence again" "$(said | grep -v 'no database at')" \
     "gemmtune: stopped while a device driver listed its devices"
+bench f32-nn-8x8x8 --against self --workspace 4KiB
+has "the workspace is said to people" "$(cat "$TMPDIR/out")" "workspace of each side: 4 KiB"
+bench f32-nn-8x8x8 --workspace 1GB,
+is "a size that is none: exit 2" "$code" 2
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
 is "a database that is not there: exit 6" "$code" 6
 

@@ -103,6 +103,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         b->lab->spread = options->spread;
     }
     b->workspace.rig = b->lab ? b->lab->rig : NULL;
+    b->workspace.limit = options->workspace;
     const struct gt_rival_setup setup = {.rig = b->workspace.rig,
                                          .lab = b->lab,
                                          .db = options->db,

@@ -30,6 +30,7 @@ struct gt_bench_options {
     /* device time of a side before it is the other's turn; 0: one sample */
     double turn_s;
     double timeout_s; /* for a line; 0: depends on its size */
+    double workspace; /* bytes of each side; INFINITY: as gt_bench_workspace.limit says */
     uint64_t seed;
     enum gt_spread spread;          /* of timed rows */
     struct gt_bench_active *active; /* may be NULL */

@@ -4,6 +4,7 @@
  * otherwise call, measured in turn in one run. Each line is printed as soon as it is done.
  */
 #include "tuner/cmd/bench.h"
+#include "runtime/plan/workspace.h"
 #include "tuner/base/progress.h"
 #include "tuner/base/talk.h"
 #include "tuner/rig/probe.h"
@@ -15,7 +16,7 @@
 struct values {
     const char *device, *sizes, *db, *against, *spread;
     int64_t rounds, seed;
-    double budget, turn, timeout;
+    double budget, turn, timeout, workspace;
     bool aa, overhead, error, quiet;
     struct gt_format format;
 };
@@ -43,6 +44,9 @@ static const struct gt_option options[] = {
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_SPREAD(struct values),
+    GT_OPTION_WORKSPACE(struct values,
+                        "workspace of every side: 0, a size, or none: twice the matrices, "
+                        "at least 64MiB (default 32MiB, as cuBLAS has on Hopper)"),
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
      "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
@@ -82,6 +86,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                 .sweep = sweep,
                                 .format = v->format,
                                 .aa = v->aa,
+                                .workspace = v->workspace,
                                 .by_name = v->against != NULL};
     const struct gt_bench_listener on = {.user = &r,
                                          .rivals = gt_bench_hear_rivals,
@@ -217,6 +222,7 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
                                    .rounds = (int)v->rounds,
                                    .budget_s = v->budget,
                                    .turn_s = v->turn,
+                                   .workspace = v->workspace,
                                    .timeout_s = v->timeout,
                                    .seed = (uint64_t)v->seed};
     const int code = gt_common_spread(&o->spread, v->spread);
@@ -238,7 +244,8 @@ static int look_at_database(const struct values *v) {
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.rounds = 21, .seed = 1, .budget = 5};
+    struct values v = {
+        .rounds = 21, .seed = 1, .budget = 5, .workspace = GT_WORKSPACE_DEFAULT};
     struct gt_bench_options o;
     struct gt_sweep sweep = {0};
     struct gt_device device;

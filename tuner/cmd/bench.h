@@ -18,6 +18,7 @@ struct gt_bench_report {
     struct gt_device device;
     const struct gt_sweep *sweep;
     struct gt_format format;
+    double workspace; /* as in gt_bench_options */
     bool aa, by_name, started;
     /* by row of dtype.h */
     bool has_floor[GT_DTYPES], seen[GT_DTYPES];
