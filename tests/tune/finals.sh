@@ -94,7 +94,7 @@ said=$?,$(entered race ragged)
 # The fake's times are made of the texts of kernels: who is much slower has no place in finals.
 best() {
     sql "$db" "SELECT min(t.median_ns) FROM trial AS t JOIN subject AS s ON s.id = t.subject
-        JOIN family AS f ON f.id = s.family WHERE f.name = '$1'"
+        JOIN family AS f ON f.id = s.family WHERE f.name = '$1' AND t.outcome = 'correct'"
 }
 if awk -v a="$(best ragged)" -v b="$(best race)" 'BEGIN { exit !(a > 1.2 * b) }'; then
     echo "ok - they take part after all # SKIP they are much slower here"
