@@ -517,8 +517,9 @@ GEMMTUNE_API gemmtune_status gemmtune_igemm(gemmtune_ctx *ctx, gemmtune_layout l
  * another. An OpenCL queue that is out of order has none.
  *   - At most 32 streams of a context have one. Further streams, and those for which there
  *     is no memory, run kernels that need none. A CUDA stream that was destroyed still
- *     counts. A driver before CUDA 12.0 does not tell it from a later stream with the same
- *     handle: finish the calls of a stream before you destroy it.
+ *     counts. While a stream is captured, and with a driver before CUDA 12.0, it is not
+ * told from a destroyed one with the same handle: finish the calls of a stream before you
+ *     destroy it. CUDA's stream of a thread has a workspace, but not while it is captured.
  *   - gemmtune_workspace_set and gemmtune_close free all of a context. An OpenCL queue with
  *     a workspace is retained until then.
  */

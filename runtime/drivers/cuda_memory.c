@@ -2,7 +2,8 @@
 /*
  * cuda_memory.c - memory for the calls of a CUDA stream. A driver since CUDA 12.0 numbers
  * streams, and no number comes twice. With an older one a stream is its handle, but for the
- * stream of a thread, which has the same handle in every thread.
+ * stream of a thread, which has the same handle in every thread. So it is while a stream is
+ * captured: to ask for the number then ends the capture (driver 580).
  */
 #include "runtime/drivers/cuda_api.h"
 #include "runtime/drivers/stream_memory.h"
@@ -21,33 +22,6 @@ static void leave(const struct gt_cuda *cu) {
     (void)cu->cuCtxPopCurrent(&mine);
 }
 
-/* The current context decides which stream the stream of a thread is. A driver may also
- * want one for others. */
-static bool number_of(uint64_t *out, const struct gt_cuda *cu, const struct gt_gpu *gpu,
-                      void *stream) {
-    unsigned long long number = 0;
-    gt_cu_result result = GT_CU_INVALID_CONTEXT;
-    if ((uintptr_t)stream != PER_THREAD)
-        result = cu->cuStreamGetId((CUstream)stream, &number);
-    if (result != GT_CU_SUCCESS && enter(cu, gpu, NULL) == GEMMTUNE_OK) {
-        result = cu->cuStreamGetId((CUstream)stream, &number);
-        leave(cu);
-    }
-    *out = number;
-    return result == GT_CU_SUCCESS;
-}
-
-static bool identify(struct gt_stream_id *out, const struct gt_gpu *gpu, void *stream) {
-    const struct gt_cuda *cu = gt_cuda_api(NULL);
-    *out = (struct gt_stream_id){.handle = stream};
-    if (stream == NULL || (uintptr_t)stream == LEGACY) {
-        out->handle = NULL;
-        return true;
-    }
-    return cu->cuStreamGetId != NULL ? number_of(&out->number, cu, gpu, stream)
-                                     : (uintptr_t)stream != PER_THREAD;
-}
-
 /* A driver that cannot say so has no captures. Of the legacy stream it gives an error while
  * another stream is captured that would wait for it. */
 static bool is_captured(const struct gt_cuda *cu, void *stream) {
@@ -57,15 +31,48 @@ static bool is_captured(const struct gt_cuda *cu, void *stream) {
             status != GT_CU_CAPTURE_NONE);
 }
 
-/* An allocation would end the capture of any other stream, unless this thread says that it
- * means no harm. */
-static gt_cu_result allocate(CUdeviceptr *memory, const struct gt_cuda *cu, size_t bytes) {
-    gt_cu_capture_mode mode = GT_CU_CAPTURE_RELAXED;
-    const bool exchanged = cu->cuThreadExchangeStreamCaptureMode != NULL &&
-                           cu->cuThreadExchangeStreamCaptureMode(&mode) == GT_CU_SUCCESS;
-    const gt_cu_result result = cu->cuMemAlloc(memory, bytes);
-    if (exchanged)
+/* Of any stream but the legacy one. */
+static bool number_of(struct gt_stream_id *out, const struct gt_cuda *cu, void *stream) {
+    unsigned long long number = 0;
+    out->is_captured = is_captured(cu, stream);
+    if (out->is_captured || cu->cuStreamGetId == NULL)
+        return true;
+    const gt_cu_result result = cu->cuStreamGetId((CUstream)stream, &number);
+    out->number = number;
+    return result == GT_CU_SUCCESS;
+}
+
+/* The current context decides which stream the stream of a thread is. */
+static bool number_of_mine(struct gt_stream_id *out, const struct gt_cuda *cu,
+                           const struct gt_gpu *gpu, void *stream) {
+    if (cu->cuStreamGetId == NULL || enter(cu, gpu, NULL) != GEMMTUNE_OK)
+        return false;
+    const bool known = number_of(out, cu, stream) && !out->is_captured;
+    leave(cu);
+    return known;
+}
+
+static bool identify(struct gt_stream_id *out, const struct gt_gpu *gpu, void *stream) {
+    const struct gt_cuda *cu = gt_cuda_api(NULL);
+    const uintptr_t handle = (uintptr_t)stream;
+    *out = (struct gt_stream_id){.handle = handle == LEGACY ? NULL : stream};
+    return out->handle == NULL    ? true
+           : handle == PER_THREAD ? number_of_mine(out, cu, gpu, stream)
+                                  : number_of(out, cu, stream);
+}
+
+/* Allocating and freeing end the captures of other streams, unless the thread says that it
+ * means no harm. Gives the mode to go back to. */
+static gt_cu_capture_mode set_mode(const struct gt_cuda *cu, gt_cu_capture_mode mode) {
+    if (cu->cuThreadExchangeStreamCaptureMode != NULL)
         (void)cu->cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+static gt_cu_result allocate(CUdeviceptr *memory, const struct gt_cuda *cu, size_t bytes) {
+    const gt_cu_capture_mode mode = set_mode(cu, GT_CU_CAPTURE_RELAXED);
+    const gt_cu_result result = cu->cuMemAlloc(memory, bytes);
+    (void)set_mode(cu, mode);
     return result;
 }
 
@@ -91,7 +98,9 @@ static void release(const struct gt_gpu *gpu, void *stream, void *memory) {
     (void)stream;
     if (enter(cu, gpu, NULL) != GEMMTUNE_OK)
         return;
+    const gt_cu_capture_mode mode = set_mode(cu, GT_CU_CAPTURE_RELAXED);
     (void)cu->cuMemFree((CUdeviceptr)(uintptr_t)memory);
+    (void)set_mode(cu, mode);
     leave(cu);
 }
 

@@ -15,6 +15,7 @@
 struct gt_stream_id {
     const void *handle;
     uint64_t number;
+    bool is_captured; /* the number may not be asked for: the latest with this handle */
 };
 
 struct gt_stream_memory {

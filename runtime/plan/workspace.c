@@ -12,14 +12,14 @@
 
 /* ---- finding --------------------------------------------------------------------- */
 
-static bool is_same(const struct gt_stream_id *x, const struct gt_stream_id *y) {
-    return x->handle == y->handle && x->number == y->number;
+static bool is_same(const struct gt_stream_id *x, const struct gt_stream_id *asked) {
+    return x->handle == asked->handle && (asked->is_captured || x->number == asked->number);
 }
 
+/* The latest comes first: see gt_stream_id. */
 static struct gt_workspace *find(const struct gt_workspaces *all,
                                  const struct gt_stream_id *id) {
-    const int count = atomic_load_explicit(&all->count, memory_order_acquire);
-    for (int i = 0; i < count; i++)
+    for (int i = atomic_load_explicit(&all->count, memory_order_acquire) - 1; i >= 0; i--)
         if (is_same(&all->item[i]->id, id))
             return all->item[i];
     return NULL;

@@ -75,8 +75,9 @@ enum {
     STACK_MAX = 32,                              /* of contexts, a thread */
     RULES_MAX = 32,
     DEVICES_MAX = 8,
-    STREAMS_MAX = 64, /* that are told apart by order.c */
-    IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    STREAMS_MAX = 64,    /* that are told apart by order.c */
+    IN_CAPTURE = 900,    /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    CAPTURE_ENDED = 901, /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED */
     /* Nodes of a graph that are executed when times come from the model. Later, those are
      * that made the outputs which the tuner looks at (gt_witness). */
     MODEL_NODES = 4,
@@ -156,6 +157,7 @@ double clock_factor(bool measuring);
 
 struct CUstream_st {
     CUgraph capturing;
+    bool broken;           /* the capture came to nothing */
     bool strictly;         /* captured in global mode */
     unsigned long long id; /* no other stream has had it */
     double clock_ns;       /* the model's */

@@ -92,6 +92,12 @@ gt_cu_result cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     stream->capturing = NULL;
     strict_captures -= stream->strictly;
     stream->strictly = false;
+    if (*graph && stream->broken) {
+        free_graph(*graph);
+        *graph = NULL;
+        stream->broken = false;
+        return CAPTURE_ENDED;
+    }
     return *graph ? GT_CU_SUCCESS : GT_CU_INVALID_VALUE;
 }
 
@@ -111,6 +117,10 @@ gt_cu_result cuThreadExchangeStreamCaptureMode(gt_cu_capture_mode *mode) {
 
 gt_cu_result cuStreamGetId(CUstream stream, unsigned long long *number) {
     ENTER(cuStreamGetId);
+    if (not_in_capture(stream)) {
+        stream->broken = true; /* as driver 580 */
+        return IN_CAPTURE;
+    }
     *number = stream ? stream->id : 1;
     return GT_CU_SUCCESS;
 }
