@@ -17,7 +17,7 @@ struct values {
     const char *device, *sizes, *db, *against, *spread;
     int64_t rounds, seed;
     double budget, turn, timeout, workspace;
-    bool aa, overhead, error, quiet;
+    bool aa, overhead, error, used, quiet;
     struct gt_format format;
 };
 
@@ -49,6 +49,9 @@ static const struct gt_option options[] = {
                         "at least 64MiB (default 32MiB, as cuBLAS has on Hopper)"),
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
      "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
+    {"as-used", 0, GT_OPT_FLAG, offsetof(struct values, used), NULL,
+     "measure plans with and without a workspace and the one-call form, beside the others",
+     0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
      "measure the host time of calls instead: library, driver alone, vendors' libraries", 0,
      0},
@@ -252,8 +255,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_err err = {""};
     int first = 0;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
-    if (code < 0 && v.error && v.overhead)
-        code = gt_die(GT_EXIT_USAGE, "bench: --error and --overhead exclude each other");
+    if (code < 0 && v.error + v.overhead + v.used + v.aa > 1)
+        code = gt_die(GT_EXIT_USAGE, "bench: --aa, --as-used, --error and --overhead "
+                                     "exclude each other");
     if (code < 0)
         code = set_options(&o, &v);
     if (code < 0)
@@ -266,7 +270,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = v.error      ? gt_bench_errors(&device, &o, &sweep, &v.format, v.quiet)
                : v.overhead ? call_cost(&device, &o, &sweep, &v)
-                            : compare(&device, &o, &sweep, &v);
+               : v.used ? gt_bench_used(&device, o, &sweep, &v.format, v.against != NULL)
+                        : compare(&device, &o, &sweep, &v);
     gt_sweep_clear(&sweep);
     return code;
 }
@@ -277,6 +282,7 @@ const struct gt_cmd gt_cmd_bench = {
     .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
-                                              &calls, &gt_bench_way_form, NULL},
+                                              &gt_bench_use_form, &calls,
+                                              &gt_bench_way_form, NULL},
     .run = run,
 };

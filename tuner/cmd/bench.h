@@ -66,6 +66,16 @@ void gt_bench_print_heading(const struct gt_bench_report *r);
 /* Prints the line in the report's format. A JSON object comes without a separator. */
 void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_entry *e);
 
+/* ---- bench_used.c ---- */
+
+extern const struct gt_form gt_bench_use_form;
+
+/* Measures our library as programs call it, and prints the times of all problems. Returns
+ * the exit code. `by_name`: the rivals of `o` were named. */
+int gt_bench_used(const struct gt_device *d, struct gt_bench_options o,
+                  const struct gt_sweep *sweep, const struct gt_format *format,
+                  bool by_name);
+
 /* ---- bench_errors.c ---- */
 
 extern const struct gt_form gt_bench_way_form;
