@@ -7,15 +7,19 @@
  * The library only reads the database. It looks a problem up and takes the kernel from the
  * image cache, or builds it from the template that is compiled into the library (with NVRTC
  * or the OpenCL driver, loaded at run time). It loads the kernel into the caller's own CUDA
- * or OpenCL context and launches it on the caller's own stream. It never times, never
- * writes the database, never waits for the device.
+ * or OpenCL context and launches it on the caller's own stream. It never times and never
+ * writes the database. It waits for the device in gemmtune_host_gemm only, but a driver may
+ * wait where memory is allocated or freed.
  *
  * Ownership.
  *   - The results of gemmtune_open and gemmtune_plan_create belong to the caller until
  *     gemmtune_close and gemmtune_plan_destroy. Both accept NULL.
  *   - Every const char * that a function returns belongs to the library. The function's
  *     comment says how long it lives.
- *   - Device memory is always the caller's; the library allocates none.
+ *   - Device memory is the caller's. The library allocates some of its own in two places: a
+ *     context has a workspace for each stream of its one-call forms, until
+ *     gemmtune_workspace_set or gemmtune_close, and gemmtune_host_gemm has tiles while it
+ *     runs.
  *
  * Errors. A gemmtune_status is 0 on success and negative otherwise. On failure an
  * out-parameter is set to NULL, gemmtune_errmsg() gives the reason in one line, and
@@ -23,10 +27,12 @@
  *
  * Threads.
  *   - Several threads may share a gemmtune_ctx. These calls lock: all that make, destroy,
- *     count or drop plans, a one-call form that meets a problem for the first time,
- *     gemmtune_plan_prepare, the first gemmtune_pack, and on OpenCL a gemmtune_launch with
- *     offsets that need another kernel of the plan. A call waits while another thread makes
- *     the same plan, or builds a kernel of the same source.
+ *     count or drop plans, a one-call form that meets a problem for the first time, one
+ *     that runs a kernel with a workspace (against others on the same stream),
+ *     gemmtune_workspace_make, gemmtune_plan_prepare, the first gemmtune_pack, and on
+ *     OpenCL a gemmtune_launch with offsets that need another kernel of the plan. A call
+ *     waits while another thread makes the same plan, or builds a kernel of the same
+ *     source.
  *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
  *     and calls the function of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
@@ -524,9 +530,9 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
-/* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, no workspace), keeps it in ctx, and
- * executes it. A call that leaves C as it is (m, n or batch is 0; or without an epilogue
- * beta is 1, and alpha or k is 0) makes none. */
+/* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, with the stream's workspace), keeps it
+ * in ctx, and executes it. A call that leaves C as it is (m, n or batch is 0; or without an
+ * epilogue beta is 1, and alpha or k is 0) makes none. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);
@@ -588,6 +594,42 @@ static inline gemmtune_status gemmtune_plan_cache_describe(gemmtune_ctx *ctx,
                                                            gemmtune_plan_cache_info *info) {
     return gemmtune_plan_cache_describe_sized(ctx, info, sizeof(gemmtune_plan_cache_info));
 }
+
+/*
+ * The workspace of the one-call forms. Many of the fastest kernels need some. So a context
+ * has a workspace for each stream (or queue) on which such a kernel runs: 32 MiB of device
+ * memory, or what gemmtune_workspace_set says.
+ *
+ *   - The first one-call form that needs it allocates it, or gemmtune_workspace_make ahead
+ *     of that.
+ *   - None is allocated while its stream is captured. A captured call uses the workspace
+ *     that its stream has; without one it takes the fastest kernel that needs none. So
+ *     call gemmtune_workspace_make for the stream that will be captured. Each launch of the
+ *     graph uses that workspace: order it with the stream's other one-call forms, and do
+ *     not launch the graph after the workspace is freed.
+ *   - The calls of a stream share its workspace, since a stream runs them one after
+ * another. An OpenCL queue that is out of order has none.
+ *   - At most 32 streams of a context have one. Further streams, and those for which there
+ *     is no memory, run kernels that need none. A CUDA stream that was destroyed still
+ *     counts. While a stream is captured, and with a driver before CUDA 12.0, it is not
+ * told from a destroyed one with the same handle: finish the calls of a stream before you
+ *     destroy it. CUDA's stream of a thread has a workspace, but not while it is captured.
+ *   - gemmtune_workspace_set and gemmtune_close free all of a context. An OpenCL queue with
+ *     a workspace is retained until then.
+ */
+
+/* The bytes that each workspace has from now on: 32 MiB at first, 0 for none. Frees the
+ * workspaces of ctx, so their calls must have ended, and no other thread may be in a
+ * one-call form of ctx meanwhile. Must not be called while a stream is captured. EINVAL:
+ * ctx is NULL. */
+GEMMTUNE_API gemmtune_status gemmtune_workspace_set(gemmtune_ctx *ctx, size_t bytes);
+
+/* Allocates the stream's workspace, unless it is there already, or none is wanted. EINVAL:
+ * ctx is NULL, or the stream is captured; EUNSUPPORTED: the queue is out of order, or the
+ * driver does not tell the stream from others; ENOMEM: there is no memory, or 32 streams
+ * have a workspace; EDEVICE: the driver failed. Calls on a stream that got ENOMEM once run
+ * without workspace until gemmtune_workspace_set. */
+GEMMTUNE_API gemmtune_status gemmtune_workspace_make(gemmtune_ctx *ctx, void *stream);
 
 /* ---- weights that are packed once --------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "runtime/drivers/cuda_limits.h"
 #include "runtime/drivers/driver_util.h"
 #include "runtime/drivers/nvrtc.h"
+#include "runtime/drivers/stream_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -476,4 +477,5 @@ const struct gt_driver gt_driver_cuda = {
     .unload = unload,
     .encode_map = encode_map,
     .launch = launch,
+    .stream_memory = &gt_stream_memory_cuda,
 };

@@ -163,6 +163,8 @@ struct gt_cu_copy_2d {
     X(GT_CU_CAPTURE_GLOBAL, CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                              \
     X(GT_CU_CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                  \
     X(GT_CU_CAPTURE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                            \
+    X(GT_CU_CAPTURE_NONE, CU_STREAM_CAPTURE_STATUS_NONE, 0)                                \
+    X(GT_CU_CAPTURE_ACTIVE, CU_STREAM_CAPTURE_STATUS_ACTIVE, 1)                            \
     /* CUlaunchAttributeID */                                                              \
     X(GT_CU_LAUNCH_CLUSTER, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                      \
     X(GT_CU_LAUNCH_PROGRAMMATIC, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6) \
@@ -255,6 +257,11 @@ enum gt_cuda_constant {
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2, 0,                                    \
       (CUstream stream, gt_cu_capture_mode mode))                                          \
     X(cuStreamEndCapture, cuStreamEndCapture, 0, (CUstream stream, CUgraph * graph))       \
+    X(cuStreamIsCapturing, cuStreamIsCapturing, 0,                                         \
+      (CUstream stream, gt_cu_capture_status * status))                                    \
+    X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, 0,             \
+      (gt_cu_capture_mode * mode))                                                         \
+    X(cuStreamGetId, cuStreamGetId, 0, (CUstream stream, unsigned long long *number))      \
     X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 0,                         \
       (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                       \
     X(cuGraphLaunch, cuGraphLaunch, 0, (CUgraphExec exec, CUstream stream))                \
@@ -305,7 +312,7 @@ enum gt_cuda_constant {
 /* The API's enumerations are passed as unsigned int, the type that compilers here give
  * them. The header check puts the toolkit's types in place of these names. */
 typedef unsigned gt_cu_device_attribute, gt_cu_function_attribute, gt_cu_capture_mode;
-typedef unsigned gt_cu_pointer_attribute;
+typedef unsigned gt_cu_pointer_attribute, gt_cu_capture_status;
 typedef unsigned gt_cu_jit_option, gt_cu_launch_attribute_id;
 typedef unsigned gt_cu_tma_type, gt_cu_tma_interleave, gt_cu_tma_swizzle, gt_cu_tma_l2;
 typedef unsigned gt_cu_tma_fill;

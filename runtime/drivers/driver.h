@@ -146,6 +146,9 @@ struct gt_driver {
     /* Whether the queue may begin work before earlier work has ended. */
     bool (*is_unordered)(void *stream);
     void (*release_event)(void *event);
+
+    /* Memory for the calls of a stream. NULL: the library holds none. */
+    const struct gt_stream_memory *stream_memory;
 };
 
 extern const struct gt_driver gt_driver_cuda, gt_driver_opencl;

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "runtime/drivers/opencl_device.h"
 #include "runtime/drivers/opencl_program.h"
+#include "runtime/drivers/stream_memory.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -396,4 +397,5 @@ const struct gt_driver gt_driver_opencl = {
     .mark = mark,
     .is_unordered = is_unordered,
     .release_event = release_event,
+    .stream_memory = &gt_stream_memory_opencl,
 };

@@ -139,6 +139,7 @@ enum gt_opencl_constant {
       (cl_context context, cl_device_id device, cl_bitfield properties, cl_int * error))   \
     X(cl_int, clGetCommandQueueInfo, 1,                                                    \
       (cl_command_queue queue, cl_uint what, size_t size, void *value, size_t *needed))    \
+    X(cl_int, clRetainCommandQueue, 1, (cl_command_queue queue))                           \
     X(cl_int, clReleaseCommandQueue, 1, (cl_command_queue queue))                          \
     X(cl_int, clFlush, 1, (cl_command_queue queue))                                        \
     X(cl_int, clFinish, 1, (cl_command_queue queue))                                       \

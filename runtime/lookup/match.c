@@ -20,7 +20,10 @@
  * records of the strict problem, by time.
  *
  * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
- * before its speed is considered. No device, no file, no lock.
+ * before its speed is considered. Where the problem's winner needs more than the caller has
+ * and a record that needs nothing is left, records of other problems compete with that one,
+ * by time: the caller's workspace may be of a size for which no finals were held. No
+ * device, no file, no lock.
  */
 #include "runtime/lookup/match_inside.h"
 
@@ -40,6 +43,8 @@ static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;
 static const double loss_on_other_device = 0.1;
 static const double loss_of_epilogue = 0.03;
+/* A kernel that was measured gives way to a forecast that is shorter by this part. */
+static const double lead_of_forecast = 0.05;
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -197,6 +202,21 @@ static gt_status choose_in_group(bool *found, struct gt_choice *out,
                : status;
 }
 
+/* Whether the choice, of the problem's own records, makes no use of the caller's workspace,
+ * because the winner needs more. */
+static bool is_cramped(const struct gt_choice *c, const struct gt_lookup *l,
+                       const struct gt_near *group) {
+    return !is_other(group->preference) && l->query.workspace_max > 0 &&
+           c->fit.passes.workspace_bytes == 0 && c->known != group->known &&
+           gt_lookup_lacks_room(l, group->known);
+}
+
+/* The time that is expected of a choice out of a record. */
+static double expected_ns(const struct gt_choice *c) {
+    return c->forecast_ns > 0 ? c->forecast_ns * (1 + c->expected_loss)
+                              : c->known->median_ns;
+}
+
 /* Takes the records in the order of preference, as many at a time as get a forecast.
  * *tuned counts them. */
 static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
@@ -204,12 +224,23 @@ static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
                               struct gt_err *last, struct gt_err *err) {
     struct gt_match_walk walk;
     struct gt_near *group;
+    struct gt_choice cramped = {.known = NULL};
     size_t count = 1;
     gt_status status = gt_match_walk_begin(&walk, l, err);
     while (status == GEMMTUNE_OK && !*found && count > 0) {
         status = gt_match_walk_next(&group, &count, &walk, err);
         if (status == GEMMTUNE_OK && count > 0)
             status = choose_in_group(found, out, l, options, group, count, last, err);
+        if (*found && is_cramped(out, l, group)) {
+            cramped = cramped.known == NULL ? *out : cramped;
+            *found = false;
+        }
+    }
+    if (cramped.known != NULL &&
+        !(*found && out->known != NULL &&
+          (1 + lead_of_forecast) * expected_ns(out) < cramped.known->median_ns)) {
+        *out = cramped;
+        *found = true;
     }
     *tuned = walk.seen;
     gt_match_walk_end(&walk);

@@ -19,6 +19,14 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
            has_room(out, q, why);
 }
 
+bool gt_lookup_lacks_room(const struct gt_lookup *l, const struct gt_known *known) {
+    const struct gt_query *q = &l->query;
+    struct gt_fit fit;
+    return gt_fit_values(&fit, known->family, q->device, q->problem, q->pointer_align,
+                         known->values, NULL) == GEMMTUNE_OK &&
+           !has_room(&fit, q, NULL);
+}
+
 /* The model that a query asks. Where the device's peaks are not known, it computes with a
  * usual device. */
 static void begin_model(struct gt_model *m, const struct gt_forecasts *all,

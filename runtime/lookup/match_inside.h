@@ -108,6 +108,10 @@ void gt_match_walk_end(struct gt_match_walk *w);
 bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
                     const struct gt_family *f, const int64_t *values, struct gt_err *why);
 
+/* Whether the record's kernel may run the problem, but needs more workspace than there
+ * is. */
+bool gt_lookup_lacks_room(const struct gt_lookup *l, const struct gt_known *known);
+
 struct gt_forecasts;
 struct gt_forecast;
 /* The same for an option. all->fit is the fit; its family is NULL when the option's does

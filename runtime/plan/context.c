@@ -104,7 +104,10 @@ static gt_status init_parts(gemmtune_ctx *ctx, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = gt_sharing_create(&ctx->plans, err);
     if (status == GEMMTUNE_OK)
+        status = gt_workspaces_init(&ctx->workspaces, err);
+    if (status == GEMMTUNE_OK)
         return GEMMTUNE_OK;
+    gt_sharing_release(ctx->plans);
     gt_sharing_release(ctx->programs);
     gt_preparer_end(&ctx->preparer);
 clear_cache:
@@ -147,6 +150,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_preparer_end(&ctx->preparer);
     gt_packer_clear(&ctx->packer);
     gt_plan_cache_clear(&ctx->cache);
+    gt_workspaces_clear(&ctx->workspaces, ctx->gpu);
     gt_programs_relinquish(ctx->programs);
     gt_sharing_release(ctx->plans);
     gt_sharing_release(ctx->programs);

@@ -10,6 +10,7 @@
 #include "runtime/lookup/match.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
+#include "runtime/plan/workspace.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,8 +23,8 @@ struct gt_packer {
     struct gt_kernel *kernel[GT_PACK_KERNELS];
 };
 
-/* Only the cache, the packer, the preparer, the programs and the plans change after
- * gemmtune_open. */
+/* Only the cache, the packer, the preparer, the programs, the plans and the workspaces
+ * change after gemmtune_open. */
 struct gemmtune_ctx {
     struct gt_gpu *gpu;
     struct gt_families *families;
@@ -35,6 +36,7 @@ struct gemmtune_ctx {
     struct gt_plan_cache cache;
     struct gt_packer packer;
     struct gt_preparer preparer;
+    struct gt_workspaces workspaces;
 };
 
 static inline const struct gt_device *gt_ctx_device(const gemmtune_ctx *ctx) {
@@ -79,6 +81,8 @@ gt_status gt_plan_cached(gemmtune_plan **out, gemmtune_ctx *ctx,
  * Errors of gt_growth_read, and EINVAL for a wait list that contradicts its length. */
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
 
+/* Bytes of workspace that the plan's kernels need. */
+size_t gt_plan_workspace(const gemmtune_plan *plan);
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */
 gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_call *call,
                       struct gt_err *err);

@@ -4,11 +4,34 @@
 
 /* ---- running --------------------------------------------------------------------- */
 
+/* Runs the context's plan with so much workspace. *starved: the stream has none after all,
+ * and nothing was enqueued. */
+static gt_status run_within(bool *starved, gemmtune_ctx *ctx, const gemmtune_problem *p,
+                            size_t workspace_max, bool swapped, const struct gt_call *call,
+                            struct gt_err *err) {
+    struct gt_plan_use use;
+    struct gt_call own = *call;
+    struct gt_workspace *w = NULL;
+    *starved = false;
+    gt_status status = gt_plan_use_begin(&use, ctx, p, workspace_max, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (gt_plan_workspace(use.plan) > 0) {
+        w = gt_workspace_take(ctx, call->stream);
+        *starved = w == NULL;
+        own.workspace = w != NULL ? w->memory : NULL;
+    }
+    if (!*starved)
+        status = gt_plan_run(use.plan, swapped, &own, err);
+    gt_workspace_give(w);
+    gt_plan_use_end(&use);
+    return status;
+}
+
 static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
                      const struct gt_call *call, struct gt_err *err) {
     gemmtune_problem canonical;
-    struct gt_plan_use use;
-    bool swapped;
+    bool swapped, starved;
     if (ctx == NULL || p == NULL)
         return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
                            : gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
@@ -17,11 +40,10 @@ static gt_status run(gemmtune_ctx *ctx, const gemmtune_problem *p,
         status = gt_call_check_scalars(&canonical, call, err);
     if (status != GEMMTUNE_OK || gt_call_is_idle(&canonical, call))
         return status;
-    status = gt_plan_use_begin(&use, ctx, &canonical, 0, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    status = gt_plan_run(use.plan, swapped, call, err);
-    gt_plan_use_end(&use);
+    status = run_within(&starved, ctx, &canonical, gt_workspace_room(ctx, call->stream),
+                        swapped, call, err);
+    if (status == GEMMTUNE_OK && starved)
+        status = run_within(&starved, ctx, &canonical, 0, swapped, call, err);
     return status;
 }
 

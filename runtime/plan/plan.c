@@ -273,6 +273,10 @@ void gt_plan_retain(const gemmtune_plan *plan) {
         gt_exec_retain(late);
 }
 
+size_t gt_plan_workspace(const gemmtune_plan *plan) {
+    return plan->workspace_bytes;
+}
+
 /* ---- running --------------------------------------------------------------------- */
 
 /* Whether the wide kernel accepts the memory of A, B and C. */

@@ -91,6 +91,7 @@ SAME_PLACE(struct gt_cu_copy_2d, rows, CUDA_MEMCPY2D, Height);
 #define gt_cu_device_attribute    CUdevice_attribute
 #define gt_cu_function_attribute  CUfunction_attribute
 #define gt_cu_capture_mode        CUstreamCaptureMode
+#define gt_cu_capture_status      CUstreamCaptureStatus
 #define gt_cu_jit_option          CUjit_option
 #define gt_cu_tma_type            CUtensorMapDataType
 #define gt_cu_tma_interleave      CUtensorMapInterleave
@@ -116,6 +117,7 @@ _Static_assert(__builtin_types_compatible_p(CUresult, unsigned), "CUresult");
 _Static_assert(__builtin_types_compatible_p(CUdevice_attribute, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(CUfunction_attribute, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(CUstreamCaptureMode, unsigned), "capture mode");
+_Static_assert(__builtin_types_compatible_p(CUstreamCaptureStatus, unsigned), "status");
 _Static_assert(__builtin_types_compatible_p(CUjit_option, unsigned), "CUjit_option");
 _Static_assert(__builtin_types_compatible_p(CUlaunchAttributeID, unsigned), "attribute");
 _Static_assert(__builtin_types_compatible_p(nvrtcResult, unsigned), "nvrtcResult");

@@ -127,7 +127,7 @@ static int mix_of(gt_cublas_type a, gt_cublas_type b, gt_cublas_type c) {
 
 struct cublasContext {
     CUstream stream;
-    void *workspace;
+    bool has_workspace; /* perhaps one of 0 bytes */
 };
 
 struct cublasLtContext {
@@ -318,14 +318,14 @@ gt_cublas_status cublasGetVersion_v2(cublasHandle_t handle, int *version) {
 
 gt_cublas_status cublasSetStream_v2(cublasHandle_t handle, CUstream stream) {
     handle->stream = stream;
-    handle->workspace = NULL; /* as documented */
+    handle->has_workspace = false; /* as documented */
     return GT_CUBLAS_SUCCESS;
 }
 
 gt_cublas_status cublasSetWorkspace_v2(cublasHandle_t handle, void *workspace,
                                        size_t bytes) {
-    handle->workspace = workspace;
-    return workspace && bytes > 0 ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
+    handle->has_workspace = (workspace != NULL) == (bytes > 0);
+    return handle->has_workspace ? GT_CUBLAS_SUCCESS : GT_CUBLAS_INVALID_VALUE;
 }
 
 /* All products of cuBLAS share this: the order of its calls, its types, and faults. */
@@ -334,7 +334,7 @@ static gt_cublas_status serve(cublasHandle_t handle, struct call *x,
     x->way = compute == GT_CUBLAS_COMPUTE_F32_PEDANTIC ||
              compute == GT_CUBLAS_COMPUTE_F64_PEDANTIC;
     x->wrong = befalls("wrong", x->k);
-    if (!handle->workspace)
+    if (!handle->has_workspace)
         return GT_CUBLAS_INVALID_VALUE;
     if (befalls("refuse", x->k) || x->mix == MIXES || compute == GT_CUBLAS_COMPUTE_FIXED)
         return GT_CUBLAS_NOT_SUPPORTED;
@@ -621,8 +621,8 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                            .way = 1 + (int)algo->data[0] / 2,
                            .wrong = (algo->data[0] == 1 && befalls("ltwrong", (int)k)) ||
                                     befalls("ltallwrong", (int)k)};
-    if (k != also_k || c != d || !workspace || layout_a->batch != layout_d->batch ||
-        layout_b->batch != layout_d->batch)
+    if (k != also_k || c != d || (workspace_bytes > 0) != (workspace != NULL) ||
+        layout_a->batch != layout_d->batch || layout_b->batch != layout_d->batch)
         return GT_CUBLAS_INVALID_VALUE;
     return x.mix == MIXES || desc->epilogue & GT_CUBLASLT_GELU ? GT_CUBLAS_NOT_SUPPORTED
                                                                : launch(&x, stream);

@@ -104,6 +104,10 @@ wait "$pid"
 is "stopped while a driver hangs that lists its devices: exit 143" $? 143
 is "and one sentence again" "$(said | grep -v 'no database at')" \
     "gemmtune: stopped while a device driver listed its devices"
+bench f32-nn-8x8x8 --against self --workspace 4KiB
+has "the workspace is said to people" "$(cat "$TMPDIR/out")" "workspace of each side: 4 KiB"
+bench f32-nn-8x8x8 --workspace 1GB,
+is "a size that is none: exit 2" "$code" 2
 bench f32-nn-8x8x8 --db "$TMPDIR/none.db"
 is "a database that is not there: exit 6" "$code" 6
 
@@ -350,6 +354,16 @@ is "call costs of two problems: exit 0" "$code" 0
 is "call costs: every call with its interval; cuBLAS has none for i32" "$(calls)" \
     "$one 1 driver launch gemmtune_execute gemmtune_gemm cublas cublaslt
 i32-nn-8x8x8 1 driver launch gemmtune_execute gemmtune_gemm"
+bench "$one" "$one,epi=relu" --as-used --workspace 0 --json
+is "as used: plans without, with the same and with any workspace, and the one-call form" \
+    "$code $(sql :memory: "SELECT group_concat(min(json_extract(value, '\$.none_ratio') > 0,
+        json_extract(value, '\$.same_ratio') > 0, json_extract(value, '\$.any_ratio') > 0,
+        json_extract(value, '\$.first_plan_ms') > 0, json_extract(value, '\$.workspace') = 0) || ' ' ||
+        (ifnull(json_extract(value, '\$.call_ratio'), 0) > 0) || ' ' ||
+        (ifnull(json_extract(value, '\$.first_call_ms'), 0) > 0), ', ')
+        FROM json_each(readfile('$TMPDIR/out'))")" "0 1 1 1, 1 0 0"
+bench "$one" --as-used --overhead
+is "as used: not with what the calls cost: exit 2" "$code" 2
 bench f32-nn-24x20x36,groups=3 --overhead --csv
 is "call costs: groups are refused" "$code" 3
 GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --overhead --csv

@@ -16,6 +16,9 @@ is "gemmtune_pack, and products with its output" "exit $?$(grep FAILED "$TMPDIR/
 "$GT_BUILD/tests/device/test_odd_pointers" >"$TMPDIR/out" 2>&1
 is "matrices that begin at any element" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
 
+FAKE_CUDA_DEVICE=h200 FAKE_CUDA_ORDER=1 "$GT_BUILD/tests/device/test_one_call" >"$TMPDIR/out" 2>&1
+is "workspaces of one-call forms: streams, threads, captures" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
+
 # starts DEVICE PROBLEM FAMILY [OPTION...]: its default and starts, which must be right or refuse
 # the problem; at least one must run. Options as of each_family.
 starts() {

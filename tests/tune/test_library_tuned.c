@@ -50,7 +50,7 @@ struct product {
 struct offer {
     size_t workspace_max;
     size_t least;  /* bytes of it that the kernel must need */
-    bool one_call; /* gemmtune_gemm, which gives no workspace */
+    bool one_call; /* gemmtune_gemm, whose context has 32 MiB */
 };
 
 typedef void (*dgemm_fn)(int order, int ta, int tb, int m, int n, int k, double alpha,
@@ -272,20 +272,21 @@ struct served {
 static const struct served with_passes[] = {
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, false}},
-    {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, true}},
+    {{SPLIT, 1, 0, GEMMTUNE_MATCH_EXACT}, {32 << 20, 1, true}},
     {{"f32-nn-45x50x71", 0, 0.5, GEMMTUNE_MATCH_EXACT}, {1 << 20, 1, false}},
     {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE},
      {1 << 20, 1, false}},
-    {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE}, {0, 0, true}},
+    {{"f32-nn-90x33x71,lda=75,ldb=34,ldc=40", -2, 3, GEMMTUNE_MATCH_SHAPE},
+     {32 << 20, 1, true}},
 };
 
-/* The family hungry serves its winner, the best point within 64 MiB of workspace, or the
+/* The family hungry serves its winner, the best point within 32 MiB of workspace, or the
  * best point without any. */
 static const struct served with_less[] = {
     {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {128 << 20, (64 << 20) + 1, false}},
-    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {64 << 20, 1, false}},
+    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {32 << 20, 1, false}},
     {{HUNGRY, -2, 3, GEMMTUNE_MATCH_EXACT}, {4095, 0, false}},
-    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {0, 0, true}},
+    {{HUNGRY, 1, 0, GEMMTUNE_MATCH_EXACT}, {32 << 20, 1, true}},
 };
 
 /* ---- set-up ---- */

@@ -9,6 +9,7 @@
 
 #include "runtime/drivers/build.h"
 #include "runtime/drivers/cuda_limits.h"
+#include "runtime/drivers/stream_memory.h"
 #include "runtime/exec/exec.h"
 
 #include "core/embed.h"
@@ -103,6 +104,14 @@ static inline void fake_release_event(void *event) {
 }
 
 static atomic_int builds, loaded, contexts;
+
+/* Memory of streams: `memories` are there, `makes` were made. */
+static atomic_int memories, makes;
+static atomic_bool captured, no_memory; /* the next stream's */
+static atomic_size_t made_bytes;        /* of the last one */
+
+/* Sees each launch; NULL: nobody does. */
+static void (*on_launch)(void *stream, const char *entry);
 
 static const char *bad_source;    /* a build fails, if its source holds this */
 static const char *cached_source; /* a source that holds this has an image in the cache */
@@ -234,13 +243,46 @@ static inline gt_status fake_encode_map(struct gt_tensor_map *out, const struct 
     return refuses_maps ? gt_fail(err, GEMMTUNE_EINVAL, "no map") : GEMMTUNE_OK;
 }
 
+static inline bool fake_identify(struct gt_stream_id *out, const struct gt_gpu *gpu,
+                                 void *stream) {
+    *out = (struct gt_stream_id){.handle = stream};
+    return !gpu->driver->takes_events || !gpu->driver->is_unordered(stream);
+}
+
+static inline gt_status fake_make(void **memory, const struct gt_gpu *gpu, void *stream,
+                                  size_t bytes, struct gt_err *err) {
+    (void)gpu;
+    (void)stream;
+    *memory = NULL;
+    if (atomic_load(&captured))
+        return gt_fail(err, GEMMTUNE_EINVAL, "the stream is captured");
+    const int number = atomic_fetch_add(&makes, 1) + 1;
+    if (atomic_load(&no_memory))
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no room");
+    atomic_fetch_add(&memories, 1);
+    atomic_store(&made_bytes, bytes);
+    *memory = (void *)((uintptr_t)number << 20);
+    return GEMMTUNE_OK;
+}
+
+static inline void fake_release(const struct gt_gpu *gpu, void *stream, void *memory) {
+    (void)gpu;
+    (void)stream;
+    assert_non_null(memory);
+    atomic_fetch_sub(&memories, 1);
+}
+
+static const struct gt_stream_memory fake_stream_memory = {
+    .identify = fake_identify, .make = fake_make, .release = fake_release};
+
 static inline gt_status fake_launch(const struct gt_kernel *kernel,
                                     const struct gt_launch *launch,
                                     const struct gt_value_ref *args, int arg_count,
                                     void *stream, struct gt_event_order order,
                                     struct gt_err *err) {
     const struct fake_kernel *k = (const struct fake_kernel *)kernel;
-    (void)stream;
+    if (on_launch != NULL)
+        on_launch(stream, k->entry);
     if (seen.count + 1 == seen.fails_at)
         return gt_fail(err, GEMMTUNE_EDEVICE, "the launch failed");
     note_order(order);
@@ -274,7 +316,8 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .unload = fake_unload,
      .check_map = gt_cuda_check_map,
      .encode_map = fake_encode_map,
-     .launch = fake_launch},
+     .launch = fake_launch,
+     .stream_memory = &fake_stream_memory},
     {.backend = GEMMTUNE_OPENCL,
      .takes_events = true,
      .memory_bytes = fake_memory_bytes,
@@ -286,7 +329,8 @@ static const struct gt_driver fake[GT_BACKENDS] = {
      .load = fake_load,
      .load_also = fake_load_also,
      .unload = fake_unload,
-     .launch = fake_launch},
+     .launch = fake_launch,
+     .stream_memory = &fake_stream_memory},
 };
 
 const struct gt_driver *gt_driver_of(gemmtune_backend backend) {
@@ -427,6 +471,7 @@ static inline gemmtune_ctx *opened(gemmtune_backend backend) {
 static inline void close_all(gemmtune_ctx *ctx) {
     gemmtune_close(ctx);
     assert_int_equal(loaded, 0);
+    assert_int_equal(memories, 0);
     assert_int_equal(contexts, 0);
 }
 

@@ -12,7 +12,9 @@
 static double loss_of(const gemmtune_problem *p, const struct gt_device *d) {
     const struct gt_snapshot snapshot = {.families = families};
     struct gt_choice c;
-    return gt_choose_from(&c, &snapshot, d, p, NULL) == GEMMTUNE_OK ? c.expected_loss : -1;
+    return gt_choose_from(&c, &snapshot, d, p, SIZE_MAX, NULL) == GEMMTUNE_OK
+               ? c.expected_loss
+               : -1;
 }
 
 static void add(struct gt_sweep *s, const char *name) {
@@ -87,7 +89,7 @@ static void test_unknown(void **state) {
     add(&s, "f32-nn-64x64x64");
     assert_int_equal(gt_doubtful_sort(&sum, &s, NULL, families, &d, NULL), GEMMTUNE_OK);
     assert_true(sum.served == 1 && sum.unknown == 1 && sum.least == 0 && sum.most == 0);
-    assert_int_equal(gt_choose_from(&c, &snapshot, &d, &s.item[0].problem, NULL),
+    assert_int_equal(gt_choose_from(&c, &snapshot, &d, &s.item[0].problem, SIZE_MAX, NULL),
                      GEMMTUNE_OK);
     assert_string_equal(gt_expected_loss(text, &c), "unknown");
     assert_true(isnan(gt_expected_percent(&c)));

@@ -103,7 +103,8 @@ static struct gt_evaluation *evaluation(uint64_t seed) {
                                             .known = known,
                                             .known_count = PROBLEMS,
                                             .view = &view,
-                                            .seed = seed};
+                                            .seed = seed,
+                                            .workspace_max = SIZE_MAX};
     struct gt_evaluation *e;
     assert_int_equal(gt_evaluation_create(&e, &how, NULL), GEMMTUNE_OK);
     assert_int_equal(gt_evaluation_count(e), PROBLEMS);
@@ -131,6 +132,51 @@ static void expect_answer(const struct gt_hidden *h, enum gt_rule_kind rule,
         fail_msg("%s by %s: \"%s\" %g of %g, wanted \"%s\" %g of %g",
                  h->winner->problem_name, gt_rule_name(rule), text, a->ns, a->best_ns,
                  point, ns, best_ns);
+}
+
+/* With a limit the winner is the first record that needs no more, and so are answers. */
+static void test_workspace(void **state) {
+    static const char *const split[] = {"SPLIT=11", "SPLIT=1"};
+    struct gt_known two[3];
+    struct gt_hidden h[2];
+    struct gt_evaluation *e;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char point[160];
+        snprintf(point, sizeof point,
+                 "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 %s CLUSTER=0 STREAM=0 VA=1 "
+                 "VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+                 split[i]);
+        two[i] = known[0];
+        two[i].family = gt_families_find(families, "multistage");
+        two[i].rank = i;
+        assert_int_equal(
+            gt_problem_from_name(&two[i].problem, "f32-nn-1024x1024x1024", NULL),
+            GEMMTUNE_OK);
+        (void)gt_problem_name(&two[i].problem, two[i].problem_name);
+        set_known_point(&two[i], point);
+    }
+    two[2] = known[1];
+    struct gt_evaluation_setup how = {.device = &card,
+                                      .device_key = HERE,
+                                      .families = families,
+                                      .known = two,
+                                      .known_count = 3,
+                                      .view = &view,
+                                      .workspace_max = SIZE_MAX};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gt_evaluation_create(&e, &how, NULL), GEMMTUNE_OK);
+        assert_int_equal(gt_evaluation_count(e), 2);
+        gt_evaluation_hide(h, e, 0, 2, 1U << GT_RULE_UNTUNED, NULL);
+        for (int j = 0; j < 2; j++) {
+            const struct gt_answer *a = &h[j].answer[GT_RULE_UNTUNED];
+            assert_true(h[j].winner == &two[i] || h[j].winner == &two[2]);
+            assert_true(a->found && ((uint64_t)a->choice.fit.passes.workspace_bytes <=
+                                     how.workspace_max));
+        }
+        gt_evaluation_destroy(e);
+        how.workspace_max = 0;
+    }
 }
 
 static void test_nearest(void **state) {
@@ -275,15 +321,11 @@ static void test_ask(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_percentile),
-        cmocka_unit_test(test_ask),
-        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_volume),
-        cmocka_unit_test(test_single),
-        cmocka_unit_test(test_default),
-        cmocka_unit_test(test_hidden_together),
-        cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_percentile), cmocka_unit_test(test_ask),
+        cmocka_unit_test(test_workspace),  cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_volume),     cmocka_unit_test(test_single),
+        cmocka_unit_test(test_default),    cmocka_unit_test(test_hidden_together),
+        cmocka_unit_test(test_seed),       cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests_name("evaluate", tests, setup, teardown);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_finals.c - which of the screened candidates are measured again, and which stored
  * records answer instead. */
-#include "tuner/tune/finals.h"
+#include "tuner/tune/finals_limit.h"
 
 #include "core/clock.h"
 #include "tests/unit/test_db.h"
@@ -250,6 +250,129 @@ static void test_seed_of_the_job(void **state) {
     assert_int_equal(job.seed, 7);
 }
 
+/* ---- finals within a workspace ---- */
+
+#define SQUARE "f32-nn-1024x1024x1024" /* a part of k takes 4 MiB */
+
+static void set_point(struct gt_candidate *c, int split) {
+    char point[160];
+    snprintf(point, sizeof point,
+             "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=%d CLUSTER=0 STREAM=0 "
+             "VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+             split);
+    gt_candidate_set(c, "multistage", point);
+}
+
+static int64_t need_of(int split) {
+    return split > 1 ? split * INT64_C(4194304) : 0;
+}
+
+static void offer_split(struct gt_finals *f, int split, double ns) {
+    struct gt_finalist who = {.workspace_bytes = need_of(split),
+                              .screen_ns = ns,
+                              .low_ns = ns,
+                              .high_ns = ns,
+                              .share = 1};
+    set_point(&who.candidate, split);
+    gt_finals_offer(f, &tuner, &who);
+}
+
+/* The ranked candidates have these parts of k. */
+static void rank_splits(struct gt_tune_result *result, const int *split, int count) {
+    memset(result, 0, sizeof *result);
+    for (int i = 0; i < count; i++) {
+        set_point(&result->winner[i].candidate, split[i]);
+        result->winner[i].workspace_bytes = need_of(split[i]);
+    }
+    result->winners = count;
+}
+
+static void assert_splits(const struct gt_tune_result *result, const int *split,
+                          int count) {
+    struct gt_candidate c;
+    assert_int_equal(result->winners, count);
+    for (int i = 0; i < count; i++) {
+        set_point(&c, split[i]);
+        assert_string_equal(result->winner[i].candidate.point, c.point);
+    }
+}
+
+/* What a stored candidate needs is counted as what a trial reports. */
+static void test_workspace(void **state) {
+    const struct gt_tuner t = {.families = families, .device = a_device("H200")};
+    struct gt_candidate c;
+    gemmtune_problem p;
+    (void)state;
+    assert_int_equal(gt_problem_from_name(&p, SQUARE, NULL), GEMMTUNE_OK);
+    set_point(&c, 11);
+    assert_int_equal(gt_finals_workspace(&t, &p, &c), need_of(11));
+    set_point(&c, 1);
+    assert_int_equal(gt_finals_workspace(&t, &p, &c), 0);
+    gt_candidate_set(&c, "multistage", "BM=5");
+    assert_true(gt_finals_workspace(&t, &p, &c) == INT64_MAX);
+}
+
+/* A winner of 44 MiB: those within 32 MiB meet, with the best of them that was ranked. */
+static void test_limited_entrants(void **state) {
+    struct gt_finals f = {.count = 0}, some;
+    struct gt_tune_result result;
+    (void)state;
+    offer_split(&f, 11, 100);
+    offer_split(&f, 4, 150);
+    offer_split(&f, 3, 151);
+    offer_split(&f, 5, 152);
+    offer_split(&f, 2, 190);
+    offer_split(&f, 1, 300);
+    assert_int_equal(f.limited[1].count, GT_LIMITED_MAX);
+    assert_int_equal(f.limited[0].count, 1);
+    rank_splits(&result, (const int[]){11, 2, 1}, 3);
+    assert_int_equal(gt_finals_limit_entrants(&some, &result, &f, 1), 4);
+    assert_non_null(strstr(some.best[0].candidate.point, "SPLIT=4 "));
+    assert_non_null(strstr(some.best[3].candidate.point, "SPLIT=2 "));
+    /* who needs nothing is alone */
+    assert_int_equal(gt_finals_limit_entrants(&some, &result, &f, 0), 0);
+    /* one of them ties with the winner, or wins */
+    result.winner[1].tied = true;
+    assert_int_equal(gt_finals_limit_entrants(&some, &result, &f, 1), 0);
+    rank_splits(&result, (const int[]){4, 11}, 2);
+    assert_int_equal(gt_finals_limit_entrants(&some, &result, &f, 1), 0);
+}
+
+/* Their winner stands ahead of all that need as little, and of no other. */
+static void test_limited_winner(void **state) {
+    struct gt_tune_result result, won;
+    (void)state;
+    rank_splits(&result, (const int[]){11, 9, 2, 1}, 4);
+    rank_splits(&won, (const int[]){4, 2}, 2);
+    won.winner[0].time.median_ns = 77;
+    gt_finals_limit_take(&result, &won, 1);
+    assert_splits(&result, (const int[]){11, 9, 4, 2, 1}, 5);
+    assert_true(result.winner[2].time.median_ns == 77);
+    /* one that is there moves up */
+    rank_splits(&won, (const int[]){1}, 1);
+    gt_finals_limit_take(&result, &won, 1);
+    assert_splits(&result, (const int[]){11, 9, 1, 4, 2}, 5);
+    /* none was ranked: it is the last */
+    rank_splits(&result, (const int[]){11, 9}, 2);
+    gt_finals_limit_take(&result, &won, 1);
+    assert_splits(&result, (const int[]){11, 9, 1}, 3);
+    rank_splits(&won, NULL, 0); /* nobody was correct */
+    gt_finals_limit_take(&result, &won, 1);
+    assert_int_equal(result.winners, 3);
+}
+
+/* With all places taken the last one goes. */
+static void test_limited_winner_takes_a_place(void **state) {
+    static const int split[GT_FINALISTS_MAX] = {11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 2, 1};
+    struct gt_tune_result result, won;
+    (void)state;
+    rank_splits(&result, split, GT_FINALISTS_MAX);
+    rank_splits(&won, (const int[]){4}, 1);
+    gt_finals_limit_take(&result, &won, 1);
+    assert_splits(&result, (const int[]){11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 4, 2},
+                  GT_FINALISTS_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_seed_of_the_job),
@@ -262,6 +385,10 @@ int main(void) {
         cmocka_unit_test(test_beaten_before_all_is_slower),
         cmocka_unit_test(test_one_sample_is_no_answer),
         cmocka_unit_test(test_patience),
+        cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_limited_entrants),
+        cmocka_unit_test(test_limited_winner),
+        cmocka_unit_test(test_limited_winner_takes_a_place),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

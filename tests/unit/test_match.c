@@ -143,6 +143,17 @@ static void test_known_answers(void **state) {
          3,
          "rank 0"},
         {{.problem = "f32-nn-1024x1024x1024", .worst = EXACT}, EXACT, 10, "rank 3"},
+        /* The record that needs nothing is the answer for who gives nothing. For who gives
+         * something, but too little for the winner, a shorter forecast is. */
+        {{.problem = "f32-nn-1024x1024x1024", .worst = DEFAULT}, EXACT, 10, "rank 3"},
+        {{.problem = "f32-nn-1024x1024x1024", .worst = SHAPE, .workspace_max = 4095},
+         SHAPE,
+         0,
+         "f32-nn-512x512x512"},
+        {{.problem = "f32-nn-1024x1024x1024", .worst = EXACT, .workspace_max = 4095},
+         EXACT,
+         10,
+         "rank 3"},
         /* rows of 1003 elements: no vectors */
         {{.problem = "f32-nn-512x512x1003", .worst = SHAPE},
          SHAPE,

@@ -7,6 +7,7 @@
 #include "tuner/cmd/cmd.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct values {
     const char *db;
     struct gt_texts family, names;
     int64_t seed;
-    double budget, peak, memory;
+    double budget, peak, memory, limit;
 };
 
 static const struct gt_option options[] = {
@@ -32,6 +33,7 @@ static const struct gt_option options[] = {
      0},
     {"peak", 0, GT_OPT_NUMBER, offsetof(struct values, peak), "X", "a number", 0, 0},
     {"memory", 'm', GT_OPT_BYTES, offsetof(struct values, memory), "SIZE", "bytes", 0, 0},
+    {"limit", 0, GT_OPT_LIMIT, offsetof(struct values, limit), "SIZE", "a limit", 0, 0},
     {NULL, 0, GT_OPT_FLAG, 0, NULL, NULL, 0, 0},
 };
 
@@ -146,6 +148,23 @@ static void test_bytes(void **state) {
     }
 }
 
+static void test_limit(void **state) {
+    static const struct {
+        const char *line;
+        double limit;
+    } rows[] = {{"--limit 0", 0},
+                {"--limit=32MiB", 33554432},
+                {"--limit 1", 1},
+                {"--limit none", (double)INFINITY}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct values v = {.limit = -1};
+        char operands[256];
+        assert_int_equal(parse(&v, operands, rows[i].line), -1);
+        assert_true(v.limit == rows[i].limit);
+    }
+}
+
 static void test_complaints(void **state) {
     static const struct {
         const char *line, *says;
@@ -187,6 +206,12 @@ static void test_complaints(void **state) {
         {"--peak 1e99999999999999999999", "not '1e99999999999999999999'"},
         {"--peak 1,5", "not '1,5'"},
         {"--memory x", "toy: --memory needs a size such as 8GiB, 500MB or 4096, not 'x'"},
+        {"--limit x",
+         "toy: --limit needs 0, a size such as 32MiB, or none for no limit, not 'x'"},
+        {"--limit 0.5", "not '0.5'"},
+        {"--limit -1", "not '-1'"},
+        {"--limit None", "not 'None'"},
+        {"--limit inf", "not 'inf'"},
         {"--memory 0", "not '0'"},
         {"--memory 0.5", "not '0.5'"},
         {"--memory -1GiB", "not '-1GiB'"},
@@ -301,15 +326,11 @@ static void test_exit_codes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_seconds_and_numbers),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_list_is_bounded),
-        cmocka_unit_test(test_names_by_commas),
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_seconds_and_numbers),
+        cmocka_unit_test(test_bytes),           cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_complaints),      cmocka_unit_test(test_list_is_bounded),
+        cmocka_unit_test(test_names_by_commas), cmocka_unit_test(test_help),
+        cmocka_unit_test(test_tables),          cmocka_unit_test(test_exit_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,14 @@ static void test_names(void **state) {
     assert_int_equal(gt_rivals_parse(&bits, "cublaslt,cublas,cublas", &err), GEMMTUNE_OK);
     assert_int_equal(bits, 1u << index_of("cublas") | 1u << index_of("cublaslt"));
     assert_int_equal(gt_rivals_parse(&bits, NULL, &err), GEMMTUNE_OK);
-    assert_int_equal(bits, (1u << GT_RIVALS) - 1 - (1u << index_of("self")));
+    unsigned all = 0;
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (!gt_rivals[i]->is_way && i != index_of("self"))
+            all |= 1u << i;
+    assert_int_equal(bits, all);
+    assert_int_equal(gt_rivals_parse(&bits, "one-call,plan+none,plan+any", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(bits | all, (1u << GT_RIVALS) - 1 - (1u << index_of("self")));
 }
 
 static void test_names_that_are_none(void **state) {

@@ -9,7 +9,7 @@
 
 gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapshot,
                          const struct gt_device *device, const gemmtune_problem *p,
-                         struct gt_err *err) {
+                         size_t workspace_max, struct gt_err *err) {
     char key[GT_DEVICE_KEY_MAX];
     gt_device_key(device, key);
     const struct gt_query query = {.snapshot = snapshot,
@@ -17,14 +17,14 @@ gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapsh
                                    .device_key = key,
                                    .problem = p,
                                    .worst = GEMMTUNE_MATCH_DEFAULT,
-                                   .workspace_max = SIZE_MAX,
+                                   .workspace_max = workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES};
     return gt_match(out, &query, err);
 }
 
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
-                    const gemmtune_problem *p, struct gt_err *err) {
+                    const gemmtune_problem *p, size_t workspace_max, struct gt_err *err) {
     size_t count = 0;
     memset(out, 0, sizeof *out);
     gt_status status = GEMMTUNE_OK;
@@ -33,7 +33,7 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                                err);
     const struct gt_snapshot snapshot = {families, out->known, count, NULL};
     if (status == GEMMTUNE_OK)
-        status = gt_choose_from(&out->choice, &snapshot, device, p, err);
+        status = gt_choose_from(&out->choice, &snapshot, device, p, workspace_max, err);
     if (status != GEMMTUNE_OK)
         gt_chosen_clear(out);
     return status;

@@ -16,17 +16,17 @@ struct gt_chosen {
     int64_t stale;          /* rows of older kernel sources, which were skipped */
 };
 
-/* The library's choice for a problem when nothing limits it: any match, any workspace,
- * pointers that are aligned. Errors as of gt_match. */
+/* The library's choice for a problem of a caller with so many bytes of workspace, when
+ * nothing else limits it: any match, pointers that are aligned. Errors as of gt_match. */
 gt_status gt_choose_from(struct gt_choice *out, const struct gt_snapshot *snapshot,
                          const struct gt_device *device, const gemmtune_problem *p,
-                         struct gt_err *err);
+                         size_t workspace_max, struct gt_err *err);
 
 /* The same from a database. `db` may be NULL, which counts as an empty database. Release
  * with gt_chosen_clear. */
 gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const struct gt_families *families, const struct gt_device *device,
-                    const gemmtune_problem *p, struct gt_err *err);
+                    const gemmtune_problem *p, size_t workspace_max, struct gt_err *err);
 void gt_chosen_clear(struct gt_chosen *c);
 
 /* "exact", "shape", "arch", "default" */

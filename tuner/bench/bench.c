@@ -103,6 +103,7 @@ gt_status gt_bench_create(struct gt_bench **out, const struct gt_device *d,
         b->lab->spread = options->spread;
     }
     b->workspace.rig = b->lab ? b->lab->rig : NULL;
+    b->workspace.limit = options->workspace;
     const struct gt_rival_setup setup = {.rig = b->workspace.rig,
                                          .lab = b->lab,
                                          .db = options->db,
@@ -215,6 +216,8 @@ static bool get_ready(struct gt_bench *b, struct contender *p,
     p->side->timed = true;
     p->side->outcome = GT_CORRECT;
     p->player.who->describe(p->side->what, p->player.self, p->player.variant);
+    if (p->player.who->first_s != NULL)
+        p->side->first_s = p->player.who->first_s(p->player.self);
     return true;
 }
 
@@ -319,6 +322,8 @@ static void conclude(struct gt_bench_line *line) {
             continue;
         gt_measurement_summarize(&r->time);
         gt_ratio_of(&r->ratio, &r->time, &own->time);
+        if (gt_rivals[i]->is_way)
+            continue;
         if (line->best < 0 || r->time.median_ns < line->rival[line->best].time.median_ns)
             line->best = i;
     }

@@ -30,6 +30,7 @@ struct gt_bench_options {
     /* device time of a side before it is the other's turn; 0: one sample */
     double turn_s;
     double timeout_s; /* for a line; 0: depends on its size */
+    double workspace; /* bytes of each side; INFINITY: as gt_bench_workspace.limit says */
     uint64_t seed;
     enum gt_spread spread;          /* of timed rows */
     struct gt_bench_active *active; /* may be NULL */
@@ -41,6 +42,7 @@ struct gt_bench_side {
     gt_outcome outcome;          /* set when it did not take part */
     struct gt_measurement time;  /* sample i is of round i */
     struct gt_measurement ratio; /* its time over ours, round by round */
+    double first_s;              /* as of gt_rival; 0: not known */
     char what[GT_RIVAL_TEXT_MAX];
     /* the reason for not taking part, or for leaving out the last such variant; or "" */
     char error[GT_VERDICT_TEXT_MAX];

@@ -116,6 +116,7 @@ static gt_status open_errors(struct errors *x, struct gt_errors *out,
     if (status != GEMMTUNE_OK)
         return status;
     x->workspace.rig = x->lab->rig;
+    x->workspace.limit = o->workspace;
     const struct gt_rival_setup setup = {x->lab->rig, x->lab, o->db, &x->workspace};
     status = gt_bench_workspace_fit(&x->workspace, p, err);
     return status == GEMMTUNE_OK ? open_sides(x, out, &setup, p, err) : status;

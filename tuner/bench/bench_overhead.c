@@ -137,14 +137,17 @@ static gt_status open_calls(struct calls *c, const struct gt_device *d,
         status = gt_lab_setup(c->lab, p, o->seed, err);
     if (status == GEMMTUNE_OK)
         status = gt_lab_setup_inputs(c->lab, err);
-    if (status == GEMMTUNE_OK)
+    if (status == GEMMTUNE_OK) {
         c->workspace.rig = c->lab->rig;
-    if (status == GEMMTUNE_OK)
+        c->workspace.limit = o->workspace;
         status = gt_bench_workspace_fit(&c->workspace, p, err);
+    }
     if (status == GEMMTUNE_OK) {
         ops_of(c)->target(&target, c->lab->rig);
         status = of_library(gemmtune_open(&c->ctx, o->db, &target), err);
     }
+    if (status == GEMMTUNE_OK)
+        status = of_library(gemmtune_workspace_set(c->ctx, c->workspace.bytes), err);
     if (status != GEMMTUNE_OK)
         return status;
     const struct gt_sets *s = &c->lab->sets;

@@ -26,6 +26,7 @@ struct gt_rival {
     const char *name;  /* the name for --against */
     const char *about; /* the meaning, in one clause */
     bool by_name_only; /* takes part only when it is named */
+    bool is_way;       /* another way to call our library: never a line's baseline */
     bool rounds_sum;   /* as in gt_product */
     /* The CPU's BLAS: `enqueue` only serves checks. Its times are the times that a program
      * on the host sees (cpu_time.h). */
@@ -46,6 +47,9 @@ struct gt_rival {
      * way cannot compute the problem, and nothing was enqueued. */
     gt_status (*enqueue)(void *self, int variant, const struct gt_call *x,
                          struct gt_err *err);
+    /* Host seconds of the problem's first call, with all that it had to prepare. NULL: not
+     * known. */
+    double (*first_s)(const void *self);
     /* "cuBLAS 13.1.0, pedantic" */
     void (*describe)(char text[GT_RIVAL_TEXT_MAX], void *self, int variant);
 };
@@ -53,6 +57,8 @@ struct gt_rival {
 /* The library's own kernel through its public calls. `gt_rival_self` is the same a second
  * time. */
 extern const struct gt_rival gt_rival_own, gt_rival_self;
+/* The library without a workspace, with as much as it likes, and by gemmtune_gemm. */
+extern const struct gt_rival gt_rival_plan_none, gt_rival_plan_any, gt_rival_one_call;
 extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_cublas_apart,
     gt_rival_cublaslt_apart, gt_rival_clblast, gt_rival_cpu;
 
@@ -62,7 +68,7 @@ extern const struct gt_rival gt_rival_cublas_kinds;
 /* "exact: tile T=8": the way in which a plan's kernel was found, and its name. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 
-enum { GT_RIVALS = 7 };
+enum { GT_RIVALS = 10 };
 /* ends with NULL; without own */
 extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1];
 

@@ -87,18 +87,18 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
     return status;
 }
 
-/* The library looks at the alignment of a bias before it has one: the workspace stands for
- * it. */
+/* The library looks at the alignment of a bias before it has one: an address that is
+ * aligned like device memory stands for it. */
 static gt_status set_epilogue(struct cublaslt *c, const gemmtune_problem *p,
                               struct gt_err *err) {
+    void *const stand_in = gt_device_pointer((const void *)(uintptr_t)GT_WORKSPACE_ALIGN);
     c->has_bias = false;
     if (p->epilogue == NULL)
         return GEMMTUNE_OK;
     const uint32_t epilogue = gt_cublaslt_epilogue(&c->has_bias, p->epilogue);
     gt_status status = set(c, GT_CUBLASLT_DESC_EPILOGUE, &epilogue, sizeof epilogue, err);
     if (status == GEMMTUNE_OK && c->has_bias)
-        status = set(c, GT_CUBLASLT_DESC_BIAS, &c->workspace->memory,
-                     sizeof c->workspace->memory, err);
+        status = set(c, GT_CUBLASLT_DESC_BIAS, &stand_in, sizeof stand_in, err);
     return status;
 }
 

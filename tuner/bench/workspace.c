@@ -2,14 +2,18 @@
 /* workspace.c - see workspace.h. */
 #include "tuner/bench/workspace.h"
 
-#include "tuner/lab/product.h"
+#include "core/problem/problem.h"
 
-enum { SHARE = 2 };
+#include <math.h>
+
+/* Without a limit. */
+enum { SHARE = 2, LEAST = 64 << 20 };
 
 gt_status gt_bench_workspace_fit(struct gt_bench_workspace *w, const gemmtune_problem *p,
                                  struct gt_err *err) {
-    const double wanted = SHARE * gt_problem_bytes(p);
-    const size_t bytes = wanted > GT_WORKSPACE_BYTES ? (size_t)wanted : GT_WORKSPACE_BYTES;
+    const double wanted =
+        isinf(w->limit) ? fmax(SHARE * gt_problem_bytes(p), LEAST) : w->limit;
+    const size_t bytes = (size_t)wanted;
     if (bytes <= w->bytes)
         return GEMMTUNE_OK;
     gt_bench_workspace_release(w);

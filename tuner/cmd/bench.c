@@ -4,6 +4,7 @@
  * otherwise call, measured in turn in one run. Each line is printed as soon as it is done.
  */
 #include "tuner/cmd/bench.h"
+#include "runtime/plan/workspace.h"
 #include "tuner/base/progress.h"
 #include "tuner/base/talk.h"
 #include "tuner/rig/probe.h"
@@ -15,8 +16,8 @@
 struct values {
     const char *device, *sizes, *db, *against, *spread;
     int64_t rounds, seed;
-    double budget, turn, timeout;
-    bool aa, overhead, error, quiet;
+    double budget, turn, timeout, workspace;
+    bool aa, overhead, error, used, quiet;
     struct gt_format format;
     char command[GT_COMMAND_MAX];
 };
@@ -44,8 +45,14 @@ static const struct gt_option options[] = {
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default 1)", 0, INT64_C(1) << 52},
     GT_OPTION_SPREAD(struct values),
+    GT_OPTION_WORKSPACE(struct values,
+                        "workspace of every side: 0, a size, or none: twice the matrices, "
+                        "at least 64MiB (default 32MiB, as cuBLAS has on Hopper)"),
     {"aa", 0, GT_OPT_FLAG, offsetof(struct values, aa), NULL,
      "compare our kernel with itself: how far apart equal kernels are measured", 0, 0},
+    {"as-used", 0, GT_OPT_FLAG, offsetof(struct values, used), NULL,
+     "measure plans with and without a workspace and the one-call form, beside the others",
+     0, 0},
     {"overhead", 0, GT_OPT_FLAG, offsetof(struct values, overhead), NULL,
      "measure the host time of calls instead: library, driver alone, vendors' libraries", 0,
      0},
@@ -84,6 +91,7 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                 .sweep = sweep,
                                 .format = v->format,
                                 .aa = v->aa,
+                                .workspace = v->workspace,
                                 .by_name = v->against != NULL};
     const struct gt_bench_listener on = {.user = &r,
                                          .rivals = gt_bench_hear_rivals,
@@ -219,6 +227,7 @@ static int set_options(struct gt_bench_options *o, const struct values *v) {
                                    .rounds = (int)v->rounds,
                                    .budget_s = v->budget,
                                    .turn_s = v->turn,
+                                   .workspace = v->workspace,
                                    .timeout_s = v->timeout,
                                    .seed = (uint64_t)v->seed};
     const int code = gt_common_spread(&o->spread, v->spread);
@@ -240,7 +249,8 @@ static int look_at_database(const struct values *v) {
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.rounds = 21, .seed = 1, .budget = 5};
+    struct values v = {
+        .rounds = 21, .seed = 1, .budget = 5, .workspace = GT_WORKSPACE_DEFAULT};
     struct gt_bench_options o;
     struct gt_sweep sweep = {0};
     struct gt_device device;
@@ -248,8 +258,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0;
     gt_common_command(v.command, argc, argv);
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
-    if (code < 0 && v.error && v.overhead)
-        code = gt_die(GT_EXIT_USAGE, "bench: --error and --overhead exclude each other");
+    if (code < 0 && v.error + v.overhead + v.used + v.aa > 1)
+        code = gt_die(GT_EXIT_USAGE, "bench: --aa, --as-used, --error and --overhead "
+                                     "exclude each other");
     if (code < 0)
         code = set_options(&o, &v);
     if (code < 0)
@@ -262,7 +273,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = v.error      ? gt_bench_errors(&device, &o, &sweep, &v.format, v.quiet)
                : v.overhead ? call_cost(&device, &o, &sweep, &v)
-                            : compare(&device, &o, &sweep, &v);
+               : v.used ? gt_bench_used(&device, o, &sweep, &v.format, v.against != NULL)
+                        : compare(&device, &o, &sweep, &v);
     gt_sweep_clear(&sweep);
     return code;
 }
@@ -273,6 +285,7 @@ const struct gt_cmd gt_cmd_bench = {
     .about = "Measure tuned kernels against vendors' libraries, in turn.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_bench_line_form, &gt_bench_sum_form,
-                                              &calls, &gt_bench_way_form, NULL},
+                                              &gt_bench_use_form, &calls,
+                                              &gt_bench_way_form, NULL},
     .run = run,
 };

@@ -17,6 +17,7 @@ struct gt_bench_report {
     const char *command; /* as it was typed */
     const struct gt_sweep *sweep;
     struct gt_format format;
+    double workspace; /* as in gt_bench_options */
     bool aa, by_name, started;
     /* by row of dtype.h */
     bool has_floor[GT_DTYPES], seen[GT_DTYPES];
@@ -63,6 +64,16 @@ extern const struct gt_form gt_bench_line_form;
 void gt_bench_print_heading(const struct gt_bench_report *r);
 /* Prints the line in the report's format. A JSON object comes without a separator. */
 void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_entry *e);
+
+/* ---- bench_used.c ---- */
+
+extern const struct gt_form gt_bench_use_form;
+
+/* Measures our library as programs call it, and prints the times of all problems. Returns
+ * the exit code. `by_name`: the rivals of `o` were named. */
+int gt_bench_used(const struct gt_device *d, struct gt_bench_options o,
+                  const struct gt_sweep *sweep, const struct gt_format *format,
+                  bool by_name);
 
 /* ---- bench_errors.c ---- */
 

@@ -113,6 +113,7 @@ static void begin(struct gt_bench_report *r) {
     gt_json_text(&first, "name", r->device.name);
     gt_json_text(&first, "driver", r->device.driver);
     gt_json_text(&first, "compiler", r->device.compiler);
+    gt_json_number(&first, "workspace", r->workspace);
     gt_json_name(&first, "lines");
     (void)fputs("[", stdout);
 }
@@ -209,6 +210,15 @@ static void print_peaks(const struct gt_bench_report *r, FILE *out) {
     }
 }
 
+static void print_workspace(const struct gt_bench_report *r, FILE *out) {
+    char buf[GT_CELL_MAX];
+    if (isinf(r->workspace))
+        fprintf(out, "workspace of each side: twice A, B and C, at least 64 MiB\n");
+    else
+        fprintf(out, "workspace of each side: %s\n",
+                r->workspace > 0 ? gt_show_bytes(buf, r->workspace) : "none");
+}
+
 /* Vendors' libraries are asked for the strict arithmetic of these types. */
 static void print_arithmetic(const struct gt_bench_report *r, FILE *out) {
     for (size_t i = 0; i < GT_DTYPES; i++)
@@ -247,8 +257,10 @@ static void print_end(struct gt_bench_report *r) {
                     r->clock_low_mhz, r->clock_high_mhz, r->dropped,
                     gt_text_plural(r->dropped));
     }
-    if (!r->format.json && !r->format.csv)
+    if (!r->format.json && !r->format.csv) {
+        print_workspace(r, stdout);
         print_peaks(r, stdout);
+    }
     gt_table_destroy(t);
 }
 

@@ -36,6 +36,7 @@ enum gt_option_kind {
     GT_OPT_NUMBER,  /* double above 0: "8873" "0.5" "4e10" */
     GT_OPT_REAL,    /* double: "2" "-0.5" "1e-3" */
     GT_OPT_BYTES,   /* double above 0: "8GiB" "500MB" "4096" */
+    GT_OPT_LIMIT,   /* double: "0", bytes, and INFINITY for "none", which is no limit */
 };
 
 struct gt_option {

@@ -77,6 +77,10 @@ int gt_common_picture(const char *path) {
     return gt_die(GT_EXIT_FAILURE, "%s", err.line);
 }
 
+size_t gt_common_bytes(double limit) {
+    return limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX;
+}
+
 int gt_common_spread(enum gt_spread *out, const char *word) {
     struct gt_err err = {""};
     return gt_spread_parse(out, word, &err) == GEMMTUNE_OK

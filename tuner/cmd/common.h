@@ -68,6 +68,9 @@
             "than expected), exact or zipf (default: around)",                             \
             0, 0                                                                           \
     }
+/* The bytes of workspace that a kernel may need. */
+#define GT_OPTION_WORKSPACE(values, about)                                                 \
+    { "workspace", 0, GT_OPT_LIMIT, offsetof(values, workspace), "SIZE", about, 0, 0 }
 #define GT_OPTION_JSON(values)                                                             \
     {                                                                                      \
         "json", 0, GT_OPT_FLAG, offsetof(values, format.json), NULL,                       \
@@ -134,6 +137,8 @@ int gt_common_picture(const char *path);
 /* The exit code of a command about one candidate: 5 when it is wrong,
  * 1 for other failures. */
 int gt_common_outcome(gt_outcome outcome);
+/* The bytes of a GT_OPT_LIMIT; SIZE_MAX for no limit. */
+size_t gt_common_bytes(double limit);
 /* The word of --spread, or AROUND for NULL. */
 int gt_common_spread(enum gt_spread *out, const char *word);
 

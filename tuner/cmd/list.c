@@ -2,7 +2,12 @@
 /* list.c - `gemmtune list`: every problem's winner, grouped by device. */
 #include "tuner/cmd/common.h"
 
+#include "runtime/family/fit.h"
+#include "runtime/plan/workspace.h"
 #include "tuner/base/view.h"
+
+#include <math.h>
+#include <string.h>
 
 struct values {
     struct gt_format format;
@@ -33,10 +38,46 @@ static double flops_of(const char *problem) {
                                                                   : 0;
 }
 
+/* A problem's winner, which the records of the same problem follow. */
 struct winner {
+    const struct gt_view *view;
     const struct gt_view_row *row;
     const struct gt_families *families;
 };
+
+static const struct gt_device *device_of(const struct gt_view *v, const char *key) {
+    for (size_t i = 0; i < v->device_count; i++)
+        if (strcmp(v->device[i].key, key) == 0)
+            return &v->device[i].device;
+    return NULL;
+}
+
+/* Bytes of workspace that a record's kernel needs; NAN when it is outdated, or cannot run
+ * its problem. */
+static double workspace_of(const struct winner *w, const struct gt_view_row *r) {
+    const struct gt_device *d = device_of(w->view, r->device);
+    const struct gt_family *f = gt_families_find(w->families, r->family);
+    gemmtune_problem p;
+    struct gt_point point;
+    struct gt_fit fit;
+    const bool runs = d != NULL && f != NULL && gt_view_outdated(r, w->families) == NULL &&
+                      gt_problem_from_name(&p, r->problem, NULL) == GEMMTUNE_OK &&
+                      gt_point_parse(&point, r->point, NULL) == GEMMTUNE_OK &&
+                      gt_fit_point(&fit, f, d, &p, &point, NULL) == GEMMTUNE_OK;
+    return runs ? (double)fit.passes.workspace_bytes : (double)NAN;
+}
+
+/* The median of the problem's first record that needs no more; NAN: there is none. */
+static double within(const struct winner *w, double bytes) {
+    const struct gt_view_row *const end = w->view->row + w->view->row_count;
+    for (const struct gt_view_row *r = w->row;
+         r < end && strcmp(r->problem, w->row->problem) == 0 &&
+         strcmp(r->device, w->row->device) == 0;
+         r++)
+        if (workspace_of(w, r) <= bytes)
+            return r->median_ns;
+    return (double)NAN;
+}
 
 #define WINNERS(X)                                                                         \
     X("problem", "problem", TEXT, 0, r->row->problem, "its name")                          \
@@ -51,6 +92,13 @@ struct winner {
       "samples of the time; a single one has no interval, and is taken again by tune")     \
     X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
       "rate at the median")                                                                \
+    X("workspace_bytes", "workspace", BYTES, 3, workspace_of(r, r->row),                   \
+      "workspace that the kernel needs")                                                   \
+    X("within_ns", "in 32 MiB", NS, 3, within(r, GT_WORKSPACE_DEFAULT),                    \
+      "median of the fastest stored kernel that needs at most 32 MiB, as a one-call form " \
+      "has")                                                                               \
+    X("without_ns", "without", NS, 3, within(r, 0),                                        \
+      "median of the fastest stored kernel that needs no workspace")                       \
     X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \
       "verified here, imported, stale (of older kernel sources) or no family "             \
       "(--templates?)")                                                                    \
@@ -65,7 +113,7 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
     gt_view_rank(v, 0, families);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
         if (v->row[i].rank == 0)
-            status = add_winner(t, &(struct winner){&v->row[i], families}, err);
+            status = add_winner(t, &(struct winner){v, &v->row[i], families}, err);
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);

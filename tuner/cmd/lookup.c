@@ -10,16 +10,21 @@
 #include "tuner/base/wrap.h"
 #include "tuner/cmd/which_device.h"
 
+#include <math.h>
+
 struct values {
     struct gt_format format;
     const char *db, *device;
     struct gt_texts templates;
+    double workspace;
 };
 
 static const struct gt_option options[] = {
     GT_OPTION_ANY_DEVICE(struct values),
     GT_OPTION_READ_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
+    GT_OPTION_WORKSPACE(struct values, "workspace that the caller has: 0, a size such as "
+                                       "32MiB, or none for no limit (default: none)"),
     GT_OPTION_JSON(struct values),
     GT_OPTION_END,
 };
@@ -83,7 +88,8 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
     const int code = gt_which_device(&device, &which, &err);
     if (code >= 0)
         return gt_die(code, "%s", err.line);
-    const gt_status status = gt_choose(&chosen, db, families, &device, p, &err);
+    const gt_status status =
+        gt_choose(&chosen, db, families, &device, p, gt_common_bytes(v->workspace), &err);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     if (chosen.stale > 0)
@@ -97,7 +103,7 @@ static int look_up(const gemmtune_problem *p, struct gt_db *db,
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.db = NULL};
+    struct values v = {.workspace = (double)INFINITY};
     gemmtune_problem p;
     struct gt_families *families = NULL;
     struct gt_db *db = NULL;

@@ -153,8 +153,7 @@ static bool store_seconds(char want[WANT_MAX], void *target, const struct gt_opt
            *(double *)target > 0 && *(double *)target <= longest_seconds;
 }
 
-static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_option *o,
-                        char *text) {
+static bool read_bytes(double *out, const char *text) {
     static const struct unit units[] = {{"", 1},
                                         {"B", 1},
                                         {"kB", 1e3},
@@ -165,10 +164,26 @@ static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_optio
                                         {"MiB", 1048576},
                                         {"GiB", 1073741824},
                                         {"TiB", 1099511627776.0}};
+    return read_units(out, text, units, sizeof units / sizeof *units) && *out <= 1e18;
+}
+
+static bool store_bytes(char want[WANT_MAX], void *target, const struct gt_option *o,
+                        char *text) {
     (void)o;
     (void)snprintf(want, WANT_MAX, "a size such as 8GiB, 500MB or 4096");
-    return read_units(target, text, units, sizeof units / sizeof *units) &&
-           *(double *)target >= 1 && *(double *)target <= 1e18;
+    return read_bytes(target, text) && *(double *)target >= 1;
+}
+
+static bool store_limit(char want[WANT_MAX], void *target, const struct gt_option *o,
+                        char *text) {
+    double *const bytes = target;
+    (void)o;
+    (void)snprintf(want, WANT_MAX, "0, a size such as 32MiB, or none for no limit");
+    if (strcmp(text, "none") == 0) {
+        *bytes = (double)INFINITY;
+        return true;
+    }
+    return read_bytes(bytes, text) && (*bytes == 0 || *bytes >= 1);
 }
 
 /* Multiplies by the power of ten that "e5", "e+5" or "E-3" says; the text may be empty. */
@@ -216,7 +231,7 @@ static const store_fn stores[] = {
     [GT_OPT_LIST] = store_list,     [GT_OPT_NAMES] = store_names,
     [GT_OPT_INT] = store_int,       [GT_OPT_SECONDS] = store_seconds,
     [GT_OPT_NUMBER] = store_number, [GT_OPT_REAL] = store_real,
-    [GT_OPT_BYTES] = store_bytes,
+    [GT_OPT_BYTES] = store_bytes,   [GT_OPT_LIMIT] = store_limit,
 };
 
 /* ---- help ---- */

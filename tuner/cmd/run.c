@@ -145,7 +145,7 @@ static int choose(struct answer *a, const struct values *v, const struct gt_sess
     if (code >= 0)
         return code;
     const gt_status status =
-        gt_choose(&a->chosen, db, s->families, &s->device, &a->p, &err);
+        gt_choose(&a->chosen, db, s->families, &s->device, &a->p, SIZE_MAX, &err);
     gt_db_close(db);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);

@@ -5,6 +5,9 @@
  */
 #include "tuner/cmd/tune_report.h"
 
+#include "runtime/plan/workspace.h"
+#include "tuner/tune/finals_limit.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -42,6 +45,16 @@ static double tied(const struct gt_tune_result *r) {
     return r->winners > 0 ? count : (double)NAN;
 }
 
+/* The median of the best finalist that needs no more workspace; NAN: there is none. */
+static double within(const struct gt_tune_result *r, int64_t bytes) {
+    const int i = gt_finals_within(r, bytes);
+    return i < r->winners ? r->winner[i].time.median_ns : (double)NAN;
+}
+
+static double workspace_of(const struct gt_tune_result *r) {
+    return r->winners > 0 ? (double)r->winner[0].workspace_bytes : (double)NAN;
+}
+
 static double rounded(double value, int digits) {
     const double scale = pow(10, digits);
     return round(scale * value) / scale;
@@ -77,6 +90,12 @@ static double share(double seconds, const struct gt_tune_result *r) {
       "how many times as long the best kernel of the textbook's family takes")             \
     X("tied", "tied", COUNT, 5, tied(r->result),                                           \
       "other finalists that the measurements do not prove slower than the winner")         \
+    X("workspace_bytes", "workspace", BYTES, 4, workspace_of(r->result),                   \
+      "workspace that the winner needs")                                                   \
+    X("within_ns", "in 32 MiB", NS, 4, within(r->result, GT_WORKSPACE_DEFAULT),            \
+      "median of the best finalist that needs at most 32 MiB, as a one-call form has")     \
+    X("without_ns", "without", NS, 4, within(r->result, 0),                                \
+      "median of the best finalist that needs no workspace")                               \
     X("trials", "trials", COUNT, 2, r->result->trials,                                     \
       "points tried on the problem, in this run and before; 0: it was tuned before")       \
     X("correct", "correct", COUNT, 5, r->result->outcome[GT_CORRECT],                      \

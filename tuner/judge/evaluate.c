@@ -39,6 +39,10 @@ static const struct gt_option options[] = {
     GT_OPTION_VOLUME(struct gt_evaluate_values),
     GT_OPTION_BATCH(struct gt_evaluate_values),
     GT_OPTION_EFFORT(struct gt_evaluate_values),
+    GT_OPTION_WORKSPACE(
+        struct gt_evaluate_values,
+        "workspace of winners and answers: 0, a size such as 32MiB, or none "
+        "for no limit (default: none)"),
     {"keep", 0, GT_OPT_TEXT, offsetof(struct gt_evaluate_values, keep), "FILE",
      "keep the trials of named or drawn problems, and the answers, in this database", 0, 0},
     {"budget", 'b', GT_OPT_SECONDS, offsetof(struct gt_evaluate_values, budget), "TIME",
@@ -190,6 +194,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     int first = 0;
     memset(&w, 0, sizeof w);
     w.v.seed = 1;
+    w.v.workspace = (double)INFINITY;
     int code = gt_common_parse(cmd, argc, argv, &w.v, &w.v.format, 0, argc, &first);
     if (code < 0)
         code = gt_common_sweep(&w.sweep, w.v.sizes, (const char *const *)argv + first,

@@ -15,7 +15,7 @@
 struct gt_evaluate_values {
     const char *device, *db, *sizes, *effort, *keep;
     struct gt_texts templates, rules;
-    double holdout, budget;
+    double holdout, budget, workspace;
     int64_t folds, seed;
     struct gt_drawn_values drawn;
     bool stored, quiet;

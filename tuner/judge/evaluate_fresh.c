@@ -8,9 +8,11 @@
  */
 #define _DEFAULT_SOURCE /* for mkdtemp */
 #include "tuner/judge/evaluate.h"
+#include "tuner/tune/finals_limit.h"
 #include "tuner/tune/window.h"
 #include "tuner/base/talk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,19 +96,23 @@ static double seconds_of(const struct gt_tuner *t) {
 static gt_status take_winner(struct gt_known *out, const struct fresh *f,
                              const struct gt_sweep_item *item, struct gt_err *err) {
     const struct gt_tune_result *r = &f->result;
+    const double limit = f->w->v.workspace;
+    const int at = gt_finals_within(r, isinf(limit) ? INT64_MAX : (int64_t)limit);
     struct gt_point point;
     memset(out, 0, sizeof *out);
     if (r->winners == 0)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s",
                        r->error[0] != '\0' ? r->error : "stopped");
+    if (at == r->winners)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "every finalist needs more workspace");
     out->problem = item->problem;
     out->verified = true;
-    out->median_ns = r->winner[0].time.median_ns;
-    out->family = gt_families_find(f->w->families, r->winner[0].candidate.family);
+    out->median_ns = r->winner[at].time.median_ns;
+    out->family = gt_families_find(f->w->families, r->winner[at].candidate.family);
     (void)snprintf(out->problem_name, sizeof out->problem_name, "%s", item->name);
     (void)snprintf(out->device_key, sizeof out->device_key, "%s", f->w->device_key);
     (void)snprintf(out->arch, sizeof out->arch, "%s", f->w->device.arch);
-    const gt_status status = gt_point_parse(&point, r->winner[0].candidate.point, err);
+    const gt_status status = gt_point_parse(&point, r->winner[at].candidate.point, err);
     return status == GEMMTUNE_OK ? gt_point_values(out->values, out->family, &point, err)
                                  : status;
 }

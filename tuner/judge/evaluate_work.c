@@ -60,7 +60,9 @@ static int create(struct gt_evaluate_work *w) {
                                               .known = w->known,
                                               .known_count = w->known_count,
                                               .view = &w->view,
-                                              .seed = (uint64_t)w->v.seed};
+                                              .seed = (uint64_t)w->v.seed,
+                                              .workspace_max =
+                                                  gt_common_bytes(w->v.workspace)};
     struct gt_err err = {""};
     const gt_status status = gt_evaluation_create(&w->evaluation, &setup, &err);
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);

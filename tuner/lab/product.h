@@ -8,9 +8,6 @@
 
 #include "runtime/exec/exec.h"
 
-/* The workspace that callers of cublasLt usually give. */
-enum { GT_WORKSPACE_BYTES = 64 << 20 };
-
 struct gt_product {
     /* Enqueues the product and returns. The launches may be captured in a graph. */
     gt_status (*enqueue)(void *self, const struct gt_call *call, struct gt_err *err);

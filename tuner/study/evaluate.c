@@ -12,9 +12,28 @@
 
 /* ---- hiding ---- */
 
+/* Whether the kernel needs no more workspace than it may. */
+static bool has_room(const struct gt_evaluation *e, const struct gt_known *k) {
+    struct gt_point point;
+    struct gt_fit fit;
+    gt_known_point(&point, k);
+    return gt_fit_point(&fit, k->family, e->setup.device, &k->problem, &point, NULL) ==
+               GEMMTUNE_OK &&
+           (uint64_t)fit.passes.workspace_bytes <= e->setup.workspace_max;
+}
+
+/* Whether record i is the first of its problem that has room. The records of a problem come
+ * one after another, by rank. */
 static bool is_winner(const struct gt_evaluation *e, size_t i) {
-    const struct gt_known *k = &e->setup.known[i];
-    return k->rank == 0 && strcmp(k->device_key, e->setup.device_key) == 0;
+    const struct gt_known *k = &e->setup.known[i], *last = NULL;
+    if (strcmp(k->device_key, e->setup.device_key) != 0)
+        return false;
+    if (e->setup.workspace_max == SIZE_MAX)
+        return k->rank == 0;
+    if (e->count > 0)
+        last = e->order[e->count - 1];
+    return (last == NULL || strcmp(last->problem_name, k->problem_name) != 0) &&
+           has_room(e, k);
 }
 
 static gt_status shuffle_winners(struct gt_evaluation *e, struct gt_err *err) {

@@ -46,12 +46,14 @@ struct gt_evaluation_setup {
     size_t known_count;
     const struct gt_view *view; /* records and trials of the device, for stored times */
     uint64_t seed;              /* random seed for the order in which problems are hidden */
+    size_t workspace_max;       /* of every kernel, winners included; SIZE_MAX: any */
 };
 gt_status gt_evaluation_create(struct gt_evaluation **out,
                                const struct gt_evaluation_setup *setup, struct gt_err *err);
 void gt_evaluation_destroy(struct gt_evaluation *e);
 
-/* The number of problems with a winner on the device's key. */
+/* The number of problems with a winner on the device's key: the first of its records that
+ * needs at most workspace_max. */
 size_t gt_evaluation_count(const struct gt_evaluation *e);
 
 /* Hides problems [begin, end) of the shuffled order together and answers each with the

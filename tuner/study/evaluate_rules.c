@@ -19,7 +19,7 @@ static bool ask(struct gt_choice *out, const struct gt_evaluation *e,
                                    .device_key = e->setup.device_key,
                                    .problem = p,
                                    .worst = GEMMTUNE_MATCH_DEFAULT,
-                                   .workspace_max = SIZE_MAX,
+                                   .workspace_max = e->setup.workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES};
     const gt_status status = gt_match(out, &query, NULL);
     out->known = NULL; /* the record does not outlive this call */
@@ -34,7 +34,9 @@ static bool runs(struct gt_choice *out, const struct gt_evaluation *e,
     memset(out, 0, sizeof *out);
     out->family = family;
     out->point = *point;
-    return gt_fit_point(&out->fit, family, e->setup.device, p, point, NULL) == GEMMTUNE_OK;
+    return gt_fit_point(&out->fit, family, e->setup.device, p, point, NULL) ==
+               GEMMTUNE_OK &&
+           (uint64_t)out->fit.passes.workspace_bytes <= e->setup.workspace_max;
 }
 
 static bool ask_lookup(struct gt_choice *out, const struct gt_evaluation *e,

@@ -22,7 +22,8 @@ static int by_loss(const void *a, const void *b) {
 static gt_status doubt_of(struct doubt *out, const struct gt_snapshot *known,
                           const struct gt_device *d, struct gt_err *err) {
     struct gt_choice choice;
-    const gt_status status = gt_choose_from(&choice, known, d, &out->item.problem, err);
+    const gt_status status =
+        gt_choose_from(&choice, known, d, &out->item.problem, SIZE_MAX, err);
     out->expected_loss = status == GEMMTUNE_OK ? choice.expected_loss : -1;
     return status == GEMMTUNE_ENOTFOUND || status == GEMMTUNE_EUNSUPPORTED ? GEMMTUNE_OK
                                                                            : status;

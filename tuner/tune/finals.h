@@ -32,13 +32,19 @@ struct gt_finalist {
     int64_t ended_ms;       /* end of its trial, since 1970 */
 };
 
-/* The best of the screened candidates and the candidates that they are compared with.
- * best[] is sorted, the fastest first. limited[] has the best candidate without a workspace
- * and the best one that needs at most GT_WORKSPACE_BYTES. Callers that give no more get
- * these, so they are always measured. */
+/* The best candidates that need no more than a usual workspace, the fastest first. */
+struct gt_limited {
+    int count;
+    struct gt_finalist best[GT_LIMITED_MAX];
+};
+
+/* The best of the screened candidates and the candidates that they are compared with. best[] is
+ * sorted, the fastest first. Callers that give a workspace of a usual size get one of
+ * limited[], so these are always measured. */
 struct gt_finals {
     int count;
-    struct gt_finalist best[GT_FINALISTS_MAX], limited[GT_WORKSPACE_LIMITS];
+    struct gt_finalist best[GT_FINALISTS_MAX];
+    struct gt_limited limited[GT_WORKSPACE_LIMITS]; /* within gt_workspace_limits[i] */
     /* The best of the families with the roles baseline and textbook; screen_ns is 0 without
      * one. */
     struct gt_finalist compared[GT_COMPARED];
@@ -51,11 +57,17 @@ struct gt_finals {
 
 /* The number of the best that take part in the finals. */
 int gt_finals_entrants(const struct gt_finals *f);
+/* The workspaces that callers give, the smallest first: none, and the workspace of a
+ * one-call form (GT_WORKSPACE_DEFAULT). */
+extern const int64_t gt_workspace_limits[GT_WORKSPACE_LIMITS];
+
 /* Adds to the f->count entrants those in compared[] that may be as fast. A winner that is
  * no faster than the baseline must be measured beside it. */
 void gt_finals_add_compared(struct gt_finals *f);
 void gt_finals_offer(struct gt_finals *f, const struct gt_tuner *t,
                      const struct gt_finalist *who);
+/* Offers it for the finals within usual workspaces only. One that is there stays once. */
+void gt_finals_offer_limited(struct gt_finals *f, const struct gt_finalist *who);
 /* Bytes of workspace that a stored candidate needs for the problem; INT64_MAX when it
  * cannot run the problem. The result of a trial of this run already has the number. */
 int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
@@ -78,6 +90,9 @@ void gt_finals_job(struct gt_job *job, const struct gt_finals *f, const struct g
 void gt_finals_rank(struct gt_tune_result *result, const struct gt_finals *f,
                     const struct gt_tuner *t, const struct gt_job *job,
                     const struct gt_report *report);
+/* Fills in the times of the families that winners are compared with. */
+void gt_finals_compare(struct gt_tune_result *result, const struct gt_finals *f,
+                       const struct gt_tuner *t);
 /* Measures the finalists and stores the records. Does nothing when stored records exist and
  * nothing says that a finalist which was not in their finals may be faster; otherwise the
  * stored winner takes part as well. When another process stores its winner meanwhile, this

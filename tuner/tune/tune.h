@@ -76,11 +76,13 @@ struct gt_tuner {
 
 /* The finalists of a problem: the best of the search (at most GT_BEST_STEADY of them where
  * the clock stayed up), one more for each usual workspace that is too small for all of
- * those, and one of each family that winners are compared with. */
+ * those, and one of each family that winners are compared with. The best within such a
+ * workspace meet in finals of their own (finals_limit.h). */
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
-    GT_WORKSPACE_LIMITS = 2,
+    GT_WORKSPACE_LIMITS = 2, /* none, and what a one-call form has */
+    GT_LIMITED_MAX = 3,      /* finalists within such a limit */
     GT_COMPARED = 2, /* roles that winners are compared with: baseline and textbook */
     GT_FINALISTS_MAX = GT_BEST_MAX + GT_WORKSPACE_LIMITS + GT_COMPARED
 };
@@ -101,7 +103,8 @@ struct gt_tune_result {
     struct {
         struct gt_candidate candidate;
         struct gt_measurement time;
-        bool tied; /* with the first one */
+        int64_t workspace_bytes; /* that it needs; INT64_MAX: it cannot run the problem */
+        bool tied;               /* with the first one */
     } winner[GT_FINALISTS_MAX];
     /* Best medians of the families with these roles, measured in the finals if they took
      * part; 0: none. */

@@ -75,8 +75,9 @@ enum {
     STACK_MAX = 32,                              /* of contexts, a thread */
     RULES_MAX = 32,
     DEVICES_MAX = 8,
-    STREAMS_MAX = 64, /* that are told apart by order.c */
-    IN_CAPTURE = 900, /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    STREAMS_MAX = 64,    /* that are told apart by order.c */
+    IN_CAPTURE = 900,    /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED */
+    CAPTURE_ENDED = 901, /* CUDA_ERROR_STREAM_CAPTURE_INVALIDATED */
     /* Nodes of a graph that are executed when times come from the model. Later, those are
      * that made the outputs which the tuner looks at (gt_witness). */
     MODEL_NODES = 4,
@@ -156,8 +157,11 @@ double clock_factor(bool measuring);
 
 struct CUstream_st {
     CUgraph capturing;
-    double clock_ns; /* the model's */
-    int number;      /* for order.c; 0: none */
+    bool broken;           /* the capture came to nothing */
+    bool strictly;         /* captured in global mode */
+    unsigned long long id; /* no other stream has had it */
+    double clock_ns;       /* the model's */
+    int number;            /* for order.c; 0: none */
     long seen[STREAMS_MAX];
 };
 
@@ -328,5 +332,7 @@ bool points_to(const struct launch *l, CUdeviceptr c);
 /* Executes those launches of the graph launched last that have the output at c. */
 gt_cu_result run_launches_on(CUdeviceptr c);
 gt_cu_result record(CUgraph g, const struct launch *l);
+/* Whether a capture forbids this thread to allocate. */
+bool ends_a_capture(void);
 
 #endif

@@ -80,6 +80,8 @@ gt_cu_result cuMemAlloc_v2(CUdeviceptr *memory, size_t bytes) {
     const size_t total = device[current()->device]->memory;
     if (bytes == 0)
         return GT_CU_INVALID_VALUE;
+    if (ends_a_capture())
+        return IN_CAPTURE;
     if (bytes > total - used(current()))
         return GT_CU_OUT_OF_MEMORY;
     struct memory *m = calloc(1, sizeof *m);

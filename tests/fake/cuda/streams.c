@@ -24,12 +24,23 @@ static void free_graph(CUgraph graph) {
     free(graph);
 }
 
+/* Streams that are captured in global mode, and what this thread has promised. */
+static int strict_captures;
+static _Thread_local gt_cu_capture_mode promise = GT_CU_CAPTURE_GLOBAL;
+
+bool ends_a_capture(void) {
+    return strict_captures > 0 && promise != GT_CU_CAPTURE_RELAXED;
+}
+
 gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags) {
     ENTER(cuStreamCreate);
+    static unsigned long long ids = 2; /* the legacy stream and a thread's have two */
     *stream = calloc(1, sizeof **stream);
     live.streams += *stream != NULL;
-    if (*stream)
+    if (*stream) {
         order_open(*stream);
+        (*stream)->id = ++ids;
+    }
     return *stream ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
@@ -38,6 +49,7 @@ gt_cu_result cuStreamDestroy_v2(CUstream stream) {
     (void)cl.clFinish(cl.queue);
     live.streams--;
     order_close(stream);
+    strict_captures -= stream->strictly;
     if (stream->capturing)
         free_graph(stream->capturing);
     free(stream);
@@ -69,6 +81,8 @@ gt_cu_result cuStreamBeginCapture_v2(CUstream stream, gt_cu_capture_mode mode) {
         return GT_CU_INVALID_VALUE;
     stream->capturing = calloc(1, sizeof *stream->capturing);
     live.graphs += stream->capturing != NULL;
+    stream->strictly = stream->capturing && mode == GT_CU_CAPTURE_GLOBAL;
+    strict_captures += stream->strictly;
     return stream->capturing ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
 
@@ -76,7 +90,39 @@ gt_cu_result cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     ENTER(cuStreamEndCapture);
     *graph = stream->capturing;
     stream->capturing = NULL;
+    strict_captures -= stream->strictly;
+    stream->strictly = false;
+    if (*graph && stream->broken) {
+        free_graph(*graph);
+        *graph = NULL;
+        stream->broken = false;
+        return CAPTURE_ENDED;
+    }
     return *graph ? GT_CU_SUCCESS : GT_CU_INVALID_VALUE;
+}
+
+gt_cu_result cuStreamIsCapturing(CUstream stream, gt_cu_capture_status *status) {
+    ENTER(cuStreamIsCapturing);
+    *status = stream && stream->capturing ? GT_CU_CAPTURE_ACTIVE : GT_CU_CAPTURE_NONE;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuThreadExchangeStreamCaptureMode(gt_cu_capture_mode *mode) {
+    ENTER(cuThreadExchangeStreamCaptureMode);
+    const gt_cu_capture_mode before = promise;
+    promise = *mode;
+    *mode = before;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuStreamGetId(CUstream stream, unsigned long long *number) {
+    ENTER(cuStreamGetId);
+    if (not_in_capture(stream)) {
+        stream->broken = true; /* as driver 580 */
+        return IN_CAPTURE;
+    }
+    *number = stream ? stream->id : 1;
+    return GT_CU_SUCCESS;
 }
 
 gt_cu_result cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
