@@ -38,9 +38,9 @@ struct gt_limited {
     struct gt_finalist best[GT_LIMITED_MAX];
 };
 
-/* The best of the screened candidates and the candidates that they are compared with. best[] is
- * sorted, the fastest first. Callers that give a workspace of a usual size get one of
- * limited[], so these are always measured. */
+/* The best of the screened candidates and the candidates that they are compared with.
+ * best[] is sorted, the fastest first. Callers that give a workspace of a usual size get
+ * one of limited[], so these are always measured. */
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX];
