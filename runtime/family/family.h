@@ -20,7 +20,7 @@
 #include "core/launch.h"
 #include "core/problem/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 56, GT_ARGS_MAX = 24, GT_STARTS_MAX = 40 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 64, GT_ARGS_MAX = 24, GT_STARTS_MAX = 40 };
 /* the batch, its strides and the list of rows, after the arguments of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };

@@ -26,6 +26,15 @@ enum {
     STAGED = GT_STAGED /* bytes of shared memory in which a warpgroup turns C */
 };
 
+/* Whether the threads of the producing warps copy slabs by loads of their own, and how many
+ * arrivals tell that a slab is there: a warp each, or a thread with its copies. */
+#define GT_LOOSE (GT_PRODUCERS >= 4)
+#if GT_LOOSE
+#define ARRIVALS PRODUCERS
+#else
+#define ARRIVALS 1
+#endif
+
 #if GT_SWAP
 #define GT_TYPE_X GT_TYPE_B
 #define GT_TYPE_Y GT_TYPE_A

@@ -15,7 +15,7 @@ GT_INLINE int order_at(const struct gt_stages *r, int team) {
 }
 
 GT_INLINE void init_barriers(const struct gt_stages *r) {
-    gt_ring_make(STAGES, r, 1, TEAM * 4 * CLUSTER); /* warps */
+    gt_ring_make(STAGES, r, ARRIVALS, TEAM * 4 * CLUSTER); /* warps */
     for (int s = 0; s < TEAMS; s++)
         gt_barrier_init(order_at(r, s), TEAM * 4);
     gt_barrier_init_done();

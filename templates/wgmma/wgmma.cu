@@ -65,7 +65,8 @@
  * SWAP      1: the transpose is computed       STORE  1: see above
  * RS        1: X comes from registers
  * PRODUCERS warps that have slabs copied, each by the thread that it elects and for its own
- *           stages; 0: one thread, known by its number
+ *           stages; 0: one thread, known by its number. 4 and more: they copy slabs by
+ *           their own loads, so rows may begin anywhere (loose.h)
  *
  * gemmtune trial bf16-nn-4096x4096x4096 --family wgmma --point
  *  "BM=128 BN=256 WGM=2 WGN=1 STAGES=4 CM=2 CN=1 GROUP=8 PERSIST=1 PINGPONG=0 MINB=1
@@ -193,15 +194,23 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
 #endif
     const int at = gt_shared_address(smem);
     const struct gt_stages ring = gt_ring_at(STAGES, at, at + AT_BARRIERS);
+#if !GT_LOOSE
     if (t == READERS) { /* the first copies would wait for their maps */
         gt_map_prefetch(&map_x);
         gt_map_prefetch(&map_y);
     }
+#endif
     make_barriers(&ring, t);
     if (t >= READERS) {
         GT_REGISTERS_GIVE(GT_GIVE);
+#if GT_LOOSE
+        const struct loose of_a = loose_of(a, lda, GT_TA ? k : m, GT_TA ? m : k);
+        const struct loose of_b = loose_of(b, ldb, GT_TB ? n : k, GT_TB ? k : n);
+        produce_loose(&p, &ring, first, SWAP ? &of_b : &of_a, SWAP ? &of_a : &of_b, k);
+#else
         if (t < READERS + 32 * FILLERS && (GT_WALK || starts_copies()))
             produce(&p, &ring, first, &map_x, &map_y);
+#endif
         gt_warp_barrier();
         if (ADDERS > 1) {
             GT_CLUSTER_WAIT();
