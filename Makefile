@@ -129,7 +129,7 @@ WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes \
 
 # _FORTIFY_SOURCE warns when nothing is optimised, and gets in a sanitizer's way.
 optimised := $(filter-out -O0,$(filter -O%,$(CFLAGS)))
-# For files with long loops. Who asks for -O1 wants to compile fast.
+# For files with long loops. A build with -O1 is meant to compile fast.
 fast      := $(if $(filter -O2 -O3,$(CFLAGS)),-O3)
 HARDEN    := -fstack-protector-strong \
              $(if $(SAN),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.c - see shared.h: lists of things by the hash of their keys, behind one lock. */
+/* shared.c - see shared.h: lists of things by the hash of their keys, under one lock. */
 #include "core/shared.h"
 
 #include "core/mix.h"

@@ -106,8 +106,8 @@ GEMMTUNE_API const char *gemmtune_strerror(gemmtune_status status);
 GEMMTUNE_API const char *gemmtune_errmsg(void);
 
 /* An argument that a failed call refused: an argument of the function, or a member of a
- * struct that it was given. The numbers from 1 to 13 are those of BLAS's xGEMM, so that a
- * BLAS on top of this library can call XERBLA with them. */
+ * struct that it was given. The numbers from 1 to 13 are the numbers of BLAS's xGEMM, so
+ * that a BLAS on top of this library can call XERBLA with them. */
 typedef enum gemmtune_argument {
     GEMMTUNE_ARG_NONE = 0, /* the call succeeded, or no single argument is wrong */
     GEMMTUNE_ARG_TRANS_A = 1,
@@ -600,8 +600,8 @@ static inline gemmtune_status gemmtune_plan_cache_describe(gemmtune_ctx *ctx,
  * has a workspace for each stream (or queue) on which such a kernel runs: 32 MiB of device
  * memory, or what gemmtune_workspace_set says.
  *
- *   - The first one-call form that needs it allocates it, or gemmtune_workspace_make ahead
- *     of that.
+ *   - The first one-call form that needs it allocates it. gemmtune_workspace_make allocates
+ *     it before any call.
  *   - None is allocated while its stream is captured. A captured call uses the workspace
  *     that its stream has; without one it takes the fastest kernel that needs none. So
  *     call gemmtune_workspace_make for the stream that will be captured. Each launch of the

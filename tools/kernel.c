@@ -56,7 +56,7 @@ static bool is_same_text(const char *a, const char *b) {
     return same;
 }
 
-/* ---- behind the preprocessor -------------------------------------------------------- */
+/* ---- after the preprocessor --------------------------------------------------------- */
 
 static bool is_word(char c) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -102,7 +102,7 @@ static bool is_decidable(const char *text) {
     return true;
 }
 
-/* The macros are those of NVRTC; -undef takes away the host's. */
+/* The macros are NVRTC's; -undef takes away the host's. */
 static char *run_preprocessor(const char *path, int cc) {
     char command[PATH_MAX_BYTES + 256];
     (void)snprintf(command, sizeof command,
@@ -223,8 +223,7 @@ enum gt_same gt_kernel_compare(const struct gt_device *d, const char *old_text,
         same = is_same_code(d, &a, &b, why);
     else
         (void)snprintf(why, GT_KERNEL_WHY_MAX,
-                       "the texts differ, and only CUDA's are "
-                       "compiled without a device");
+                       "the texts differ, and only CUDA's are compiled without a device");
     for (int i = 0; i < TRIES; i++) {
         gt_image_clear(&a.image[i]);
         gt_image_clear(&b.image[i]);

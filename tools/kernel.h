@@ -3,7 +3,7 @@
  * kernel.h - whether two source texts are one kernel. Three questions, each dearer than the
  * one before:
  *   1. Are the texts the same without comments, blank space and #line?
- *   2. Are they the same behind the C preprocessor?
+ *   2. Are they the same after the C preprocessor?
  *   3. Does NVRTC make the same machine code of them (cubin.h)?
  * NVRTC may give one source several codes, so the third question is asked again with fresh
  * compilations: the kernels are the same when one code of the first text is one of the
@@ -16,7 +16,7 @@
 
 enum gt_same {
     GT_SAME_TEXT,
-    GT_SAME_TOKENS, /* behind the preprocessor */
+    GT_SAME_TOKENS, /* after the preprocessor */
     GT_SAME_CODE,
     GT_SAME_NOT,
     GT_SAME_WAYS
@@ -29,7 +29,7 @@ enum { GT_KERNEL_WHY_MAX = 512 };
 enum gt_same gt_kernel_compare(const struct gt_device *d, const char *old_text,
                                const char *new_text, char why[GT_KERNEL_WHY_MAX]);
 
-/* The text behind the preprocessor, which the caller frees. NULL when there is no
+/* The text after the preprocessor, which the caller frees. NULL when there is no
  * preprocessor, or when its result would depend on a macro of NVRTC that is not known
  * here. */
 char *gt_kernel_preprocess(const struct gt_device *d, const char *text);

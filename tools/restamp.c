@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restamp.c - the program behind tools/restamp, which explains the options. It compares the
- * kernels of a file's records in two trees, and gives the records of families whose kernels
- * are all the same the hash of the new tree.
+ * restamp.c - the program of tools/restamp, which explains the options. It compares the
+ * kernels of a file's records in two trees. Where all kernels of a family are the same, it
+ * gives the family's records the hash of the new tree.
  *
  *     restamp [-o OLD] -n NEW [-s N] [-a] [-k] [-w] [-t] [-x KERNEL -d FOLDER] FILE
  *
@@ -168,7 +168,7 @@ static gt_status put(const char *folder, const char *which, const char *ending,
     return gt_new_text_end(&to, status, err);
 }
 
-/* Writes WHICH.launch, WHICH.cu and, behind the preprocessor, WHICH.i. */
+/* Writes WHICH.launch, WHICH.cu and, after the preprocessor, WHICH.i. */
 static gt_status put_made(const struct options *o, const char *which,
                           const struct gt_tree *tree, const struct gt_recorded *record,
                           struct gt_err *err) {

@@ -75,8 +75,8 @@ void gt_stamp_clear(struct gt_stamp *s) {
 
 /* ---- the order of comparing --------------------------------------------------------- */
 
-/* A record to compare. The order is that of digests: always the same one, and it mixes the
- * families, so that threads end at one time. */
+/* A record to compare. The digests order the records: always the same way, and with the
+ * families mixed, so that threads end at one time. */
 struct item {
     char digest[DIGEST];
     const struct gt_recorded *record;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stamp.h - the records of a file whose families have another hash in a tree than in the
- * records: are their kernels the same in the tree that the records are from? A kernel is
+ * stamp.h - the records of a file that have another hash of their family than a tree
+ * has: are their kernels the same in the tree that the records are from? A kernel is
  * the same when its launches, its tensor maps, its workspace and its arguments are, and
  * when its texts are one kernel (kernel.h).
  */
@@ -25,7 +25,7 @@ struct gt_stamp_row {
     const struct gt_family *old_family, *new_family; /* NULL: the tree has none */
     enum gt_stamp_state state;
     size_t records;                    /* all */
-    size_t compared;                   /* records whose kernels were compared */
+    size_t compared;                   /* records with compared kernels */
     size_t kernels;                    /* that are different from each other among them */
     size_t same[GT_SAME_WAYS];         /* of these kernels; GT_SAME_NOT: they differ */
     const struct gt_recorded *differs; /* the first record that does; NULL: none */
@@ -37,7 +37,7 @@ struct gt_stamp {
     const struct gt_exported *records;
     const struct gt_tree *old_tree, *new_tree; /* no old tree: nothing is compared */
     bool all;        /* compare families of an unchanged hash as well */
-    bool keep_going; /* compare all kernels of a family of which one differs */
+    bool keep_going; /* compare all kernels of a family, though one differs */
     size_t sample;   /* compare so many records, at least one of each family; 0: all */
     size_t count;
     struct gt_stamp_row *row; /* by family */

@@ -111,8 +111,8 @@ struct gt_driver {
     gt_status (*build)(struct gt_image *image, const struct gt_device *d,
                        const char *source, struct gt_err *err);
     /* Loads `entry` from an image. Without `compiles_apart` an image without bytes is built
-     * from the source, which fills image->log. So is an image whose bytes the driver
-     * refuses: then image->bytes is NULL afterwards. */
+     * from the source, which fills image->log. The same is done when the driver
+     * refuses an image's bytes: then image->bytes is NULL afterwards. */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);

@@ -131,7 +131,8 @@ gt_status gt_opencl_from_binary(cl_program *out, const struct gt_opencl_place *a
     return gt_fail(err, GEMMTUNE_EBUILD, "the driver refuses its binary: %s", why);
 }
 
-/* The place of the device among those of the program's context; *count is their number. */
+/* The place of the device among the devices of the program's context. *count: how many
+ * devices the context has. */
 static cl_int find_device(size_t *index, cl_uint *count, const struct gt_opencl_place *at,
                           cl_program program) {
     cl_int result = at->cl->clGetProgramInfo(program, GT_CL_PROGRAM_NUM_DEVICES,

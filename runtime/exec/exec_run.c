@@ -42,7 +42,7 @@ static gt_status check_matrix(const struct gt_exec *e, const char *what, int ope
     return gt_memory_check(e->loaded->driver, memory, need, err);
 }
 
-/* Blames A, or B with `is_b`, of a problem whose matrices may be swapped. */
+/* Blames A, or B with `is_b`. `swapped`: the problem has A and B swapped. */
 static gt_status blame_ab(struct gt_err *err, gt_status status, bool swapped, bool is_b) {
     return gt_blame(err, status, swapped != is_b ? GEMMTUNE_ARG_B : GEMMTUNE_ARG_A);
 }

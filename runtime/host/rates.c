@@ -262,7 +262,7 @@ static bool same_link(const struct rates_class *x, const struct rates_class *y) 
            strcmp(x->device, y->device) == 0;
 }
 
-/* Finds the rates of the class. *link_known: at least those of the link. */
+/* Finds the rates of the class. *link_known: the rates of the link at least. */
 static bool recall(struct gt_host_rates *rates, bool *link_known,
                    const struct rates_class *of) {
     bool found = false;

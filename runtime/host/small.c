@@ -72,7 +72,7 @@ static gt_status copy_in(struct product *x, struct gt_err *err) {
     return status;
 }
 
-/* Without sums the plan is of a product with k of 1, whose alpha is 0. */
+/* Without sums the plan is of a product with k of 1 and alpha of 0. */
 static gt_status multiply(struct product *x, struct gt_err *err) {
     const struct gt_host_cut *cut = x->slab.cut;
     const union gt_value zero = gt_value_of(cut->problem.type_acc, 0);

@@ -242,7 +242,7 @@ static gt_status make_once(gemmtune_plan **plan, gemmtune_ctx *ctx,
     return status;
 }
 
-/* What is cached may change, so plans of cached kernels are made anew. */
+/* The set of cached kernels may change, so plans of cached kernels are made anew. */
 gt_status gt_plan_make(gemmtune_plan **out, gemmtune_ctx *ctx,
                        const struct gt_plan_ask *ask, struct gt_err *err) {
     *out = NULL;

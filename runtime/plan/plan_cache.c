@@ -76,8 +76,8 @@ static struct gt_plan_table *current(struct gt_plan_cache *cache) {
 
 /* ---- readers --------------------------------------------------------------------- */
 
-/* The order of this addition and of the loads that follow is that of all threads: a reader
- * that is not counted yet when a thread looks finds the new table. */
+/* All threads see this addition and the loads that follow in one order: a reader that is
+ * not counted yet when a thread looks finds the new table. */
 static unsigned enter(struct gt_plan_cache *cache) {
     const unsigned side = atomic_load(&cache->side) & 1U;
     (void)atomic_fetch_add(&cache->readers[side].count, 1);
@@ -123,7 +123,7 @@ static void reclaim(struct gt_plan_cache *cache) {
     }
 }
 
-/* Publishes a table that has the present one's entries, but for those that it has lost. */
+/* Publishes a table that has the present one's entries without the lost ones. */
 static void replace(struct gt_plan_cache *cache, struct gt_plan_table *with) {
     struct gt_plan_table *t = current(cache);
     atomic_store(&cache->table, with);

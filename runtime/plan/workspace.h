@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * workspace.h - the workspaces of a context: device memory for its one-call forms, one for
- * each stream whose calls need some. The public calls gemmtune_workspace_set and
+ * each stream with calls that need some. The public calls gemmtune_workspace_set and
  * gemmtune_workspace_make are here as well.
  */
 #ifndef GT_RUNTIME_PLAN_WORKSPACE_H

@@ -58,7 +58,7 @@ struct output {
     gt_acc alpha, beta;
 };
 
-/* What a warpgroup knows of its sums of an item. */
+/* The facts that a warpgroup has about its sums of an item. */
 struct leaving {
     struct output out;
     struct plan p;

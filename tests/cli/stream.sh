@@ -6,7 +6,7 @@
 case $GEMMTUNE in /*) ;; *) GEMMTUNE=$PWD/$GEMMTUNE ;; esac
 cd "$work" || exit 1
 # LeakSanitizer crashes when it looks for leaks while a driver's threads end. tests/device/test_host_faults.c
-# counts what a host product leaves behind.
+# counts the objects that a host product does not free.
 export ASAN_OPTIONS=detect_leaks=0
 export GEMMTUNE_DB="$work/none.db"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workspaces of the one-call forms, on every device of this machine: a record whose
- * kernel needs one, called on two queues in turn, from threads that share queues, and while
- * a stream is captured. Data are small integers, so results are equal bit by bit.
+ * The workspaces of the one-call forms, on every device of this machine: a record with a
+ * kernel that needs one, called on two queues in turn, from threads that share queues, and
+ * while a stream is captured. Data are small integers, so results are equal bit by bit.
  */
 #include "runtime/family/family.h"
 #include "tests/device/machines.h"
@@ -32,7 +32,7 @@ static void fill(void) {
                 expected[i * N + j] += a[i * K + k] * b[k * N + j];
 }
 
-/* ---- a context whose kernel needs a workspace ---- */
+/* ---- a context with a kernel that needs a workspace ---- */
 
 static void put_record(const char *path, struct machine *m, const struct gt_family *f) {
     const struct gt_run_info info = {"0", "", "", "", 1};

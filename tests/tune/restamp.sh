@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check: nvrtc
-# restamp.sh - tools/restamp gives records the new hash of a family whose kernels a change of templates leaves
-# as they are, and refuses a change of one instruction or of a launch. Four records of three families.
+# restamp.sh - tools/restamp gives records the new hash of their family where a change of templates leaves its
+# kernels as they are, and refuses a change of one instruction or of a launch. Four records of three families.
 . "$GT_SRC/tests/tune/lib.sh"
 
 export GEMMTUNE_CACHE_DIR="$TMPDIR/cache"

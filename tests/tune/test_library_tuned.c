@@ -50,7 +50,7 @@ struct product {
 struct offer {
     size_t workspace_max;
     size_t least;  /* bytes of it that the kernel must need */
-    bool one_call; /* gemmtune_gemm, whose context has 32 MiB */
+    bool one_call; /* gemmtune_gemm; its context has 32 MiB */
 };
 
 typedef void (*dgemm_fn)(int order, int ta, int tb, int m, int n, int k, double alpha,

@@ -19,7 +19,7 @@ static gemmtune_status sgemm(gemmtune_ctx *ctx, const struct blas *x) {
                           at(x->b), x->ldb, 0, at(x->c), x->ldc, NULL);
 }
 
-/* The numbers of BLAS's own arguments are those that XERBLA is called with. */
+/* An argument of BLAS's own has the number that XERBLA is called with. */
 static void test_numbers_of_blas(void **state) {
     const uintptr_t a = 0x1000, b = 0x2000, c = 0x3000;
     const struct blas rows[] = {
@@ -160,7 +160,7 @@ static void test_each_thread_has_its_own(void **state) {
 
 /* ---- pointers that are not read -------------------------------------------------- */
 
-/* A product of ones, each of whose pointers is given or NULL, and the argument that a call
+/* A product of ones, with each pointer given or NULL, and the argument that a call
  * refuses. */
 struct unread {
     const char *name;

@@ -297,7 +297,7 @@ static void assert_splits(const struct gt_tune_result *result, const int *split,
     }
 }
 
-/* What a stored candidate needs is counted as what a trial reports. */
+/* The need of a stored candidate is counted like the need that a trial reports. */
 static void test_workspace(void **state) {
     const struct gt_tuner t = {.families = families, .device = a_device("H200")};
     struct gt_candidate c;
@@ -338,7 +338,7 @@ static void test_limited_entrants(void **state) {
     assert_int_equal(gt_finals_limit_entrants(&some, &result, &f, 1), 0);
 }
 
-/* Their winner stands ahead of all that need as little, and of no other. */
+/* The winner stands before all candidates that need as little, and before no other. */
 static void test_limited_winner(void **state) {
     struct gt_tune_result result, won;
     (void)state;

@@ -172,7 +172,7 @@ static void test_need(void **state) {
     gt_json_destroy(doc);
 }
 
-/* A member and its value at once. What is refused leaves *out as it was. */
+/* A member and its value at once. A refused value leaves *out as it was. */
 static void test_need_of_a_type(void **state) {
     struct gt_json *doc =
         parsed("{\"i\": 7, \"d\": 2.5, \"s\": \"four\", \"e\": \"\",\n\"n\": null}");

@@ -45,7 +45,7 @@ static void test_places(void **state) {
         assert_ptr_equal(m.pointer, at(0x1000));
         assert_int_equal(m.at, 0);
     }
-    /* an offset whose bytes no integer holds is not small */
+    /* an offset is not small where no integer holds its bytes */
     m = gt_memory_at(&buffers, at(0x1000), INT64_MAX / 4, 8);
     assert_true(m.at == INT64_MAX);
 }

@@ -178,7 +178,7 @@ static void test_unordered_queue(void **state) {
 
 /* ---- threads ---- */
 
-/* The call whose first launch was the last one on each stream, 0 after its last launch. */
+/* For each stream, the call that has made its first launch and not yet its last; else 0. */
 static atomic_int inside[STREAMS + 1];
 static atomic_int mixed;
 static _Thread_local int token; /* of this thread, from 1 on */

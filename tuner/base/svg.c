@@ -65,8 +65,7 @@ static void put_style(FILE *out) {
     (void)fputs("}</style>\n", out);
 }
 
-void gt_svg_open(struct gt_svg *out, FILE *stream, const struct gt_svg_head *head) {
-    out->out = stream;
+static void put_head(FILE *stream, const struct gt_svg_head *head) {
     fprintf(stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gt\" role=\"img\" "
             "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n<title>",
@@ -84,66 +83,62 @@ void gt_svg_open(struct gt_svg *out, FILE *stream, const struct gt_svg_head *hea
             paper, GT_SVG_INK);
 }
 
-void gt_svg_close(struct gt_svg *s) {
-    (void)fputs("</g>\n</svg>\n", s->out);
-}
-
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,
                        struct gt_err *err) {
     const gt_status status = gt_new_text_begin(&out->text, path, err);
     if (status == GEMMTUNE_OK)
-        gt_svg_open(out, out->text.out, head);
+        put_head(out->text.out, head);
     return status;
 }
 
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err) {
-    gt_svg_close(s);
+    (void)fputs("</g>\n</svg>\n", s->text.out);
     return gt_new_text_end(&s->text, GEMMTUNE_OK, err);
 }
 
 /* ---- what is drawn ---- */
 
 void gt_svg_group_begin(struct gt_svg *s, const char *name) {
-    (void)fputs("<g><title>", s->out);
-    put_words(s->out, name);
-    (void)fputs("</title>\n", s->out);
+    (void)fputs("<g><title>", s->text.out);
+    put_words(s->text.out, name);
+    (void)fputs("</title>\n", s->text.out);
 }
 
 void gt_svg_group_end(struct gt_svg *s) {
-    (void)fputs("</g>\n", s->out);
+    (void)fputs("</g>\n", s->text.out);
 }
 
 void gt_svg_text(struct gt_svg *s, double x, double y, enum gt_svg_anchor anchor,
                  const char *words) {
     static const char *const anchors[] = {"start", "middle", "end"};
-    fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
+    fprintf(s->text.out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y,
             anchors[anchor]);
-    put_words(s->out, words);
-    (void)fputs("</text>\n", s->out);
+    put_words(s->text.out, words);
+    (void)fputs("</text>\n", s->text.out);
 }
 
 void gt_svg_heading(struct gt_svg *s, double x, double y, const char *words) {
-    fprintf(s->out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", x,
-            y);
-    put_words(s->out, words);
-    (void)fputs("</text>\n", s->out);
+    fprintf(s->text.out,
+            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"15\" font-weight=\"bold\">", x, y);
+    put_words(s->text.out, words);
+    (void)fputs("</text>\n", s->text.out);
 }
 
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
                   const char *colour, double width, const char *dash) {
-    fprintf(s->out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"", colour,
-            width);
+    fprintf(s->text.out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"",
+            colour, width);
     if (dash != NULL)
-        fprintf(s->out, " stroke-dasharray=\"%s\"", dash);
-    fputs(" points=\"", s->out);
+        fprintf(s->text.out, " stroke-dasharray=\"%s\"", dash);
+    fputs(" points=\"", s->text.out);
     for (size_t i = 0; i < count; i++)
-        fprintf(s->out, "%s%.1f,%.1f", i > 0 ? " " : "", spot[i].x, spot[i].y);
-    fputs("\"/>\n", s->out);
+        fprintf(s->text.out, "%s%.1f,%.1f", i > 0 ? " " : "", spot[i].x, spot[i].y);
+    fputs("\"/>\n", s->text.out);
 }
 
 void gt_svg_box(struct gt_svg *s, double x, double y, double width, double height,
                 const char *colour) {
-    fprintf(s->out,
+    fprintf(s->text.out,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
             "stroke=\"%s\" stroke-width=\"%s\"/>\n",
             x, y, width > 0.3 ? width : 0.3, height, colour, paper,
@@ -159,10 +154,10 @@ void gt_svg_mark(struct gt_svg *s, double x, double y, enum gt_svg_mark mark,
         [GT_SVG_DIAMOND] = "0,-6 5,0 0,6 -5,0",
     };
     if (outlines[mark] == NULL)
-        fprintf(s->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.3g\" fill=\"%s\"/>\n", x, y,
-                4.5 * scale, colour);
+        fprintf(s->text.out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.3g\" fill=\"%s\"/>\n",
+                x, y, 4.5 * scale, colour);
     else
-        fprintf(s->out,
+        fprintf(s->text.out,
                 "<polygon transform=\"translate(%.1f %.1f) scale(%.3g)\" points=\"%s\" "
                 "fill=\"%s\"/>\n",
                 x, y, scale, outlines[mark], colour);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg.h - draws lines, marks and words as SVG: a file, or a part of another document such
- * as HTML. Coordinates are pixels from the upper left corner.
+ * svg.h - draws lines, marks and words into an SVG file. Coordinates are pixels from the
+ * upper left corner.
  *
  * Drawing names the colours of a light page. A style in the picture replaces the known ones
  * (gt_svg_colour, GT_SVG_GRID, GT_SVG_INK, GT_SVG_DULL, the paper) where the reader's page
@@ -14,11 +14,9 @@
 
 #include <stddef.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 struct gt_svg {
-    FILE *out;
-    struct gt_new_text text; /* the file of gt_svg_begin */
+    struct gt_new_text text;
 };
 
 struct gt_svg_head {
@@ -57,12 +55,9 @@ gt_status gt_svg_ask(const char *path, struct gt_err *err);
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);
-/* Draws into a document under way. The caller owns `stream`, and looks at its errors. */
-void gt_svg_open(struct gt_svg *out, FILE *stream, const struct gt_svg_head *head);
-void gt_svg_close(struct gt_svg *s);
 
-/* What is drawn in between is one thing of this name, which a browser shows under the
- * pointer. Groups may stand in groups. */
+/* A browser shows the group's name under the pointer, for everything that is drawn between
+ * begin and end. Groups may stand in groups. */
 void gt_svg_group_begin(struct gt_svg *s, const char *name);
 void gt_svg_group_end(struct gt_svg *s);
 

@@ -15,7 +15,7 @@
 struct own {
     gemmtune_ctx *ctx;
     gemmtune_plan *plan;
-    const struct gt_bench_workspace *workspace; /* that of all sides, or `mine` */
+    const struct gt_bench_workspace *workspace; /* all sides' workspace, or `mine` */
     struct gt_bench_workspace mine;
     bool in_one_call; /* there is no plan, and the context has a workspace */
     gemmtune_problem problem;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_used.c - `gemmtune bench --as-used`: our library as programs call it, beside the
- * vendors' in the same rounds: plans without a workspace, with that of all sides and with
- * any, and the one-call form; the first call of a problem, and the later ones.
+ * vendors' in the same rounds: plans without a workspace, with the workspace of all sides
+ * and with any, and the one-call form; the first call of a problem, and the later ones.
  */
 #include "tuner/base/talk.h"
 #include "tuner/cmd/bench.h"

@@ -99,7 +99,7 @@ int gt_common_parse(const struct gt_cmd *cmd, int argc, char **argv, void *value
                     const struct gt_format *format, int least, int most, int *first);
 const char *gt_common_version(void); /* "0.3.1" */
 /* "gemmtune" and the words of a command's line, for results that say how they were made.
- * What does not fit ends in "...". */
+ * A line that is too long ends in "...". */
 enum { GT_COMMAND_MAX = 512 };
 void gt_common_command(char text[GT_COMMAND_MAX], int argc, char **argv);
 /* Prints err's line and returns the exit code for the status. EIO is taken for a fault of

@@ -20,7 +20,7 @@ struct reach {
     double up, down;
 };
 
-/* What an element of C is made of. */
+/* The parts of an element of C. */
 struct anew {
     struct gt_proof_sum sum; /* of A's and B's products; when all are finite */
     struct reach products;   /* of them */
@@ -150,7 +150,7 @@ static bool rows_alloc(struct rows *r, const gemmtune_problem *p) {
            r->odd != NULL;
 }
 
-/* What is judged, and what the product with x leaves out of a row. */
+/* The product that is judged, and the parts of a row that the product with x leaves out. */
 struct judged {
     const struct gt_proof *proof;
     const struct gt_proof_data *d;

@@ -3,7 +3,7 @@
  * finals_limit.h - finals among the candidates that need no more than a usual workspace.
  * Beside a winner that needs more, they leave its finals early: there nobody finds out
  * which of them is the fastest. Lookup asks the records in order of rank for the first one
- * that the caller has room for. So the winner of such finals is stored ahead of every other
+ * that the caller has room for. So the winner of such finals is stored before every other
  * record that needs as little.
  */
 #ifndef GT_TUNER_TUNE_FINALS_LIMIT_H
@@ -19,7 +19,7 @@ int gt_finals_within(const struct gt_tune_result *result, int64_t bytes);
  * choice, or a ranked candidate that needs no more ties with the winner. */
 int gt_finals_limit_entrants(struct gt_finals *out, const struct gt_tune_result *result,
                              const struct gt_finals *f, int which);
-/* Puts their winner ahead of all ranked candidates that need no more than the limit. */
+/* Puts their winner before all ranked candidates that need no more than the limit. */
 void gt_finals_limit_take(struct gt_tune_result *result, const struct gt_tune_result *won,
                           int which);
 /* Holds these finals, the largest limit first, as long as the problem's share of a budget
