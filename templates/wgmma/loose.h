@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loose.h - slabs of wgmma whose rows begin anywhere in memory (PRODUCERS 4, 8). No tensor map
- * describes such rows. The threads of the producing warps load a slab in pieces of 16
- * bytes, as the aligned words that a piece lies in, shift the words together, and store the
- * piece where the box of a tensor map would have it. No operand is copied to the workspace.
+ * loose.h - slabs of wgmma with rows that begin anywhere in memory (PRODUCERS 4, 8). No
+ * tensor map describes such rows. The threads of the producing warps load a slab in pieces
+ * of 16 bytes, as the aligned words that a piece lies in, shift the words together, and
+ * store the piece where the box of a tensor map would have it. No operand is copied to the
+ * workspace.
  *
  * A scheduler has few of these warps, and their instructions wait for each other. So the
  * fewest instructions a piece are the fastest: words need a shift each, where aligned
@@ -49,8 +50,10 @@ struct corner {
 };
 
 GT_INLINE struct corner corner_of(const struct loose_slab *s, int of_x) {
-    const struct corner x = {s->x, ALONG_X ? s->row : s->k, (ALONG_X ? s->k : s->row) * SIZE};
-    const struct corner y = {s->y, ALONG_Y ? s->col : s->k, (ALONG_Y ? s->k : s->col) * SIZE};
+    const struct corner x = {s->x, ALONG_X ? s->row : s->k,
+                             (ALONG_X ? s->k : s->row) * SIZE};
+    const struct corner y = {s->y, ALONG_Y ? s->col : s->k,
+                             (ALONG_Y ? s->k : s->col) * SIZE};
     return of_x ? x : y;
 }
 
@@ -70,7 +73,7 @@ GT_INLINE void store_piece(const unsigned *words, int to) {
                  : "memory");
 }
 
-/* ---- slabs that have neither the first nor the last bytes of an operand ---------------- */
+/* ---- slabs without the first and the last bytes of an operand ---------------------- */
 
 /* Pieces on their way: the words that each lies in, and by how many bits it begins there
  * after the first one's beginning. Four-byte elements are words. */
@@ -121,7 +124,7 @@ GT_INLINE void store_batch(const struct batch *b, int stage, int number, int t) 
     }
 }
 
-/* ---- slabs at an edge ------------------------------------------------------------------ */
+/* ---- slabs at an edge -------------------------------------------------------------- */
 
 /* Whether the grains of the slab's pieces may reach out of an operand, or past the last
  * k. */
@@ -135,7 +138,7 @@ GT_INLINE int is_inside(const struct loose *o, const char *grain) {
            grain + 16 <= o->from + (o->lines - 1) * o->pitch + o->bytes;
 }
 
-/* Makes words[0..3] a piece of which not all may exist; zeros follow the operand's end. */
+/* Makes words[0..3] a piece that may not exist whole. Zeros follow the operand's end. */
 GT_INLINE void load_at_edge(unsigned *words, const struct loose *o, int line, int byte) {
     const int there = line < o->lines ? GT_MIN(o->bytes - byte, 16) : 0;
     const char *const from = o->from + line * o->pitch + byte;
@@ -167,7 +170,7 @@ GT_INLINE void copy_at_edge(const struct loose_slab *s, int stage, int of_x, int
     }
 }
 
-/* ---- all slabs ------------------------------------------------------------------------- */
+/* ---- all slabs --------------------------------------------------------------------- */
 
 /* Hides from the compiler that t is the same in each round, so that it keeps no place of a
  * piece in registers from one round to the next. */

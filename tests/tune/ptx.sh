@@ -91,6 +91,7 @@ h200 pipeline e4m3=f16 16x16x12,batch=40
 h200 column f64 65x132x72
 h200 wgmma f16=f32 33x17x41
 h200 wgmma tf32 64x72x88
+h200 wgmma f16 65x67x333
 h200 wgmma e4m3+e5m2=f16@fast 136x80x144
 h200 dmma f64 40x40x134,batch=3,sa=0,sc=1602
 h200 multistage f32 40x36x270,batch=3,sc=1440

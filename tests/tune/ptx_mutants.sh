@@ -144,6 +144,11 @@ mutant mma '    GT_PRODUCT();' "    GT_PRODUCT(); $first c += gt_product * m * n
 # Where no products bring the warps together (k = 0), the vectors of an epilogue need a barrier. With this
 # seed a warp is slow to copy them.
 export FAKE_CUDA_SEED=2
+# Slabs by loads of threads: what a tensor copy would do by itself.
+loose="BM=64 BN=64 WGM=1 STAGES=3 GROUP=8 REPACK=0 PRODUCERS=4"
+mutant wgmma 'gt_async_sees_stores();' ';' bf16-nn-65x67x371 "$loose" "proxy"
+mutant wgmma 'gt_repack_cut(words, there);' ';' bf16-nt-65x67x371 "$loose" "elements wrong"
+mutant wgmma 'gt_barrier_wait(r->empty + turn->stage \* 8, .*' ';' bf16-tn-65x67x371 "$loose" "a wgmma in flight"
 mutant wgmma 'gt_group_barrier(.*have copied their vectors.*' ';' bf16-nn-200x264x72,epi=bias_silu \
     "BM=64 WGM=1 PERSIST=1 STORE=0 REPACK=0" "elements wrong"
 unset FAKE_CUDA_SEED
