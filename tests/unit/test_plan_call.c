@@ -263,7 +263,7 @@ static void test_late_kernel_fails_once(void **state) {
     (void)state;
     gemmtune_ctx *ctx = opened(GEMMTUNE_OPENCL);
     gemmtune_plan *plan = planned(ctx, "f32-nn-512x512x512");
-    gemmtune_plan *other = planned(ctx, "f32-nn-512x512x512");
+    gemmtune_plan *other = planned(ctx, "f32-nn-512x512x256"); /* no shared plan */
     gemmtune_args args = plain_args(&one);
     char first[512];
     args.b_offset = 3;
