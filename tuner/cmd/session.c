@@ -95,7 +95,7 @@ static int compilers_for(const struct gt_device *d, const struct gt_session_setu
         return compilers_beside(d, setup->compilers);
     gt_cores_allowed(&allowed);
     const int64_t cores = gt_core_set_count(&allowed);
-    const int64_t most = setup->compilers >= 0 ? setup->compilers
+    const int64_t most = setup->compilers >= 0   ? setup->compilers
                          : cores < COMPILERS_MAX ? cores
                                                  : COMPILERS_MAX;
     return most < 1 ? 1 : (int)most;

@@ -269,7 +269,7 @@ static int tune(struct gt_tune_request *r) {
     return code;
 }
 
-/* What was tuned is worth building also where some problem failed. */
+/* Kernels are worth building also where the search of some problem failed. */
 static int build(const struct gt_tune_request *r, int code) {
     const struct gt_build_values values = {.wanted = r->v->build && !r->v->dry_run,
                                            .found = &r->devices.device[0],

@@ -4,6 +4,7 @@
 
 #include "runtime/drivers/cache.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,10 @@ struct prebuild {
     const struct gt_prebuild_setup *setup;
     struct gt_wanted_list list;
     struct gt_wanted_plans *plans; /* of each problem */
-    size_t next;            /* the first one that was not looked at for sending */
-    size_t under_way, done; /* done: of this round */
-    bool full;              /* the next one would not stay in the cache */
-    size_t there;           /* images that are in the cache, and their bytes */
-    double bytes;
+    size_t next;                   /* the first one that was not looked at for sending */
+    size_t under_way, done;        /* done: of this round */
+    bool full;                     /* the next one would not stay in the cache */
+    double bytes, largest;         /* of images that are in the cache */
     struct gt_prebuild_result *out;
 };
 
@@ -26,22 +26,23 @@ static bool is_there(const struct gt_wanted *w) {
     return w->state == GT_WANTED_BUILT || w->state == GT_WANTED_FOUND;
 }
 
-static void count_there(struct prebuild *b) {
-    b->there = 0;
-    b->bytes = 0;
-    for (size_t i = 0; i < b->list.count; i++)
-        if (is_there(b->list.item[i])) {
-            b->bytes += (double)b->list.item[i]->bytes;
-            b->there++;
-        }
+static void note_there(struct prebuild *b, const struct gt_wanted *w) {
+    b->bytes += (double)w->bytes;
+    b->largest = fmax(b->largest, (double)w->bytes);
 }
 
-/* Whether one more image stays, besides those that are there and under way. An image that
- * is not built yet is taken to be as large as the others are on the average. */
+static void count_there(struct prebuild *b) {
+    b->bytes = 0;
+    for (size_t i = 0; i < b->list.count; i++)
+        if (is_there(b->list.item[i]))
+            note_there(b, b->list.item[i]);
+}
+
+/* Whether one more image stays, beside the images there and under way. An image that
+ * is not built yet is taken to be as large as the largest one so far. */
 static bool has_room(const struct prebuild *b) {
     const int64_t limit = gt_cache_max();
-    const double more =
-        b->there > 0 ? b->bytes / (double)b->there * (double)(b->under_way + 1) : 0;
+    const double more = b->largest * (double)(b->under_way + 1);
     return limit == 0 || b->bytes + more <= (double)(limit - limit / 4);
 }
 
@@ -93,7 +94,7 @@ static void note_failure(struct prebuild *b, struct gt_wanted *w, const char *wh
                    w->family->name, why);
 }
 
-/* Whether a worker's failure is that of the device or the compiler. */
+/* Whether a worker failed because the device or the compiler is missing. */
 static bool is_lost(const struct gt_report *r) {
     return r->stage == GT_STAGE_FAILED &&
            (r->status == GEMMTUNE_ENODRIVER || r->status == GEMMTUNE_EBUILD);
@@ -102,9 +103,9 @@ static bool is_lost(const struct gt_report *r) {
 /* A job has ended. Only the cache itself says that the image is there. */
 static gt_status take(struct prebuild *b, const struct gt_report *r, struct gt_err *err) {
     struct gt_wanted *w = b->list.item[r->id];
-    const char *why = r->stage == GT_STAGE_FAILED        ? r->error
-                      : r->result[0].error[0] != '\0'    ? r->result[0].error
-                                                         : "the image cache does not keep it";
+    const char *why = r->stage == GT_STAGE_FAILED     ? r->error
+                      : r->result[0].error[0] != '\0' ? r->result[0].error
+                                                      : "the image cache does not keep it";
     b->under_way--;
     b->done++;
     if (is_lost(r)) {
@@ -116,8 +117,7 @@ static gt_status take(struct prebuild *b, const struct gt_report *r, struct gt_e
         return GEMMTUNE_OK;
     }
     w->state = GT_WANTED_BUILT;
-    b->bytes += (double)w->bytes;
-    b->there++;
+    note_there(b, w);
     return GEMMTUNE_OK;
 }
 
@@ -191,8 +191,7 @@ static gt_status build_all(struct prebuild *b, struct gt_err *err) {
 /* Other programs may have filled the cache meanwhile, or this one by what is not listed. */
 static void look_again(struct prebuild *b) {
     for (size_t i = 0; i < b->list.count && b->out->built > 0; i++)
-        if (is_there(b->list.item[i]) &&
-            !gt_wanted_look(b->list.item[i], b->setup->device))
+        if (is_there(b->list.item[i]) && !gt_wanted_look(b->list.item[i], b->setup->device))
             b->out->dropped++;
 }
 

@@ -36,8 +36,8 @@ static bool look(struct gt_wanted *w, const struct gt_device *d, const char *sou
 bool gt_wanted_look(struct gt_wanted *w, const struct gt_device *d) {
     struct gt_fit fit;
     char *source = NULL;
-    gt_status status = gt_fit_values(&fit, w->family, d, w->problem, w->pointer_align,
-                                     w->values, NULL);
+    gt_status status =
+        gt_fit_values(&fit, w->family, d, w->problem, w->pointer_align, w->values, NULL);
     if (status == GEMMTUNE_OK)
         status = gt_source_of(&source, &fit.binding, d, NULL);
     const bool found = status == GEMMTUNE_OK && look(w, d, source);

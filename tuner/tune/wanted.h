@@ -31,7 +31,7 @@ struct gt_wanted {
 };
 
 /* The images, most wanted first. An image is worth the plans that need it. Where a call
- * makes the narrow kernel of a plan, that kernel comes after those of all plans. */
+ * makes the narrow kernel of a plan, that kernel comes after all others. */
 struct gt_wanted_list {
     const struct gt_snapshot *snapshot;
     const struct gt_device *device;

@@ -248,7 +248,7 @@ void gt_trial_run(struct gt_report *report, struct gt_lab *lab,
 }
 
 /* Fits the candidate as a plan would, and not only as a trial: a narrow kernel is for
- * pointers of which nothing is known. */
+ * pointers about which nothing is known. */
 static gt_status fit_candidate(struct gt_fit *out, const struct gt_families *families,
                                const struct gt_job *job, const gemmtune_problem *p,
                                struct gt_err *err) {
