@@ -4,6 +4,7 @@
  * exported text and from other databases. They arrive unverified, and cannot win before
  * they are verified here.
  */
+#include "tuner/cmd/build.h"
 #include "tuner/cmd/common.h"
 
 #include <unistd.h>
@@ -11,10 +12,16 @@
 struct values {
     struct gt_format format;
     const char *db;
+    struct gt_build_values build;
 };
 
 static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
+    {"build", 0, GT_OPT_FLAG, offsetof(struct values, build.wanted), NULL,
+     "then build the kernels of the database's results, as gemmtune build does", 0, 0},
+    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, build.device), "N",
+     "with --build: index, UUID, PCI id, key or part of its name", 0, 0},
+    GT_OPTION_JOBS(struct values, build.jobs),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
@@ -57,14 +64,15 @@ static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, 
 }
 
 static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn take) {
-    struct values v = {.db = NULL};
+    struct values v = {.build = {.jobs = -1}};
     struct gt_db *db = NULL;
     struct gt_table *t = NULL;
     struct gt_err err = {""};
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first);
-    if (code < 0)
-        code = gt_common_write_db(&db, v.db);
+    if (code >= 0)
+        return code;
+    code = gt_common_write_db(&db, v.db);
     if (code >= 0)
         goto done;
     gt_status status = gt_table_create(&t, &files, &err);
@@ -79,7 +87,7 @@ done:
         gt_db_close(db);
     else
         gt_db_close_unused(db);
-    return code;
+    return code == GT_EXIT_OK ? gt_build_after(&v.build, v.db) : code;
 }
 
 static int run_import(const struct gt_cmd *cmd, int argc, char **argv) {

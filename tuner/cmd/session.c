@@ -76,7 +76,7 @@ int gt_session_exit(int code) {
 
 /* One core is left to the device's own worker and to us. Where only the device's own
  * context compiles, nobody can compile ahead. */
-static int compilers_for(const struct gt_device *d, int64_t asked) {
+static int compilers_beside(const struct gt_device *d, int64_t asked) {
     struct gt_core_set allowed, own, rest;
     if (!gt_driver_of(d->backend)->compiles_apart)
         return 0;
@@ -87,6 +87,18 @@ static int compilers_for(const struct gt_device *d, int64_t asked) {
                           ? gt_core_set_count(&rest)
                           : gt_core_set_count(&allowed) - 1;
     return cores < 1 ? 1 : cores < COMPILERS_MAX ? cores : COMPILERS_MAX;
+}
+
+static int compilers_for(const struct gt_device *d, const struct gt_session_setup *setup) {
+    struct gt_core_set allowed;
+    if (!setup->builds)
+        return compilers_beside(d, setup->compilers);
+    gt_cores_allowed(&allowed);
+    const int64_t cores = gt_core_set_count(&allowed);
+    const int64_t most = setup->compilers >= 0   ? setup->compilers
+                         : cores < COMPILERS_MAX ? cores
+                                                 : COMPILERS_MAX;
+    return most < 1 ? 1 : (int)most;
 }
 
 /* Adds " name 'value'", as a shell reads it, if all of it fits. */
@@ -138,12 +150,13 @@ int gt_session_open(struct gt_session *s, const struct gt_session_setup *setup) 
     code = gt_common_families(&s->families, setup->templates);
     if (code >= 0)
         return code;
-    s->compilers = compilers_for(&s->device, setup->compilers);
+    s->compilers = compilers_for(&s->device, setup);
     const struct gt_pool_setup pool = {.templates = setup->templates,
                                        .compilers = s->compilers,
                                        .timeout_s = setup->timeout_s,
                                        .stop = &gt_session_stop,
-                                       .own_core = !s->device.is_cpu && !setup->watches};
+                                       .own_core = !s->device.is_cpu && !setup->watches &&
+                                                   !setup->builds};
     const gt_status status = gt_pool_create(&s->pool, &pool, &err);
     if (status != GEMMTUNE_OK)
         gt_session_close(s);

@@ -27,6 +27,7 @@ struct gt_session_setup {
     const char *device;            /* as given; NULL: the first */
     const struct gt_device *found; /* that is it, looked for already; may be NULL */
     bool watches; /* other processes run the kernels: no core is kept free for a worker */
+    bool builds;  /* no kernel runs: all cores compile, for any device */
     const struct gt_texts *templates;
     int64_t compilers; /* -1: as many as suit the machine and the device */
     double timeout_s;

@@ -8,6 +8,7 @@
 #include "tuner/base/misses.h"
 #include "tuner/base/shard.h"
 #include "tuner/base/talk.h"
+#include "tuner/cmd/build.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/doubtful.h"
 
@@ -62,6 +63,8 @@ static const struct gt_option options[] = {
      "store trials and choose no winner: half of the time of a quick effort, for predict "
      "--learn",
      0, 0},
+    {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
+     "then build the kernels of the database's results, as gemmtune build does", 0, 0},
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
     GT_OPTION_CSV(struct gt_tune_values),
@@ -266,6 +269,18 @@ static int tune(struct gt_tune_request *r) {
     return code;
 }
 
+/* Kernels are worth building also where the search of some problem failed. */
+static int build(const struct gt_tune_request *r, int code) {
+    const struct gt_build_values values = {.wanted = r->v->build && !r->v->dry_run,
+                                           .found = &r->devices.device[0],
+                                           .jobs = r->v->jobs,
+                                           .quiet = r->v->quiet};
+    if (code != GT_EXIT_OK && code != GT_EXIT_FAILURE)
+        return code;
+    const int built = gt_build_after(&values, r->v->db);
+    return built != GT_EXIT_OK ? built : code;
+}
+
 int gt_tune_parse(struct gt_tune_values *v, int argc, char **argv, int *first) {
     *v = (struct gt_tune_values){.seed = 1, .jobs = -1};
     return gt_common_parse(&gt_cmd_tune, argc, argv, v, &v->format, 0, argc, first);
@@ -290,7 +305,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = keep_shard(&sweep, &v);
     if (code < 0)
-        code = tune(&request);
+        code = build(&request, tune(&request));
     gt_sweep_clear(&sweep);
     return code;
 }

@@ -46,10 +46,21 @@ static gt_status run_job(struct gt_report *report, struct worker *w, struct gt_e
     return status;
 }
 
+static gt_status compile_job(struct gt_report *report, struct worker *w,
+                             struct gt_err *err) {
+    const bool apart = gt_driver_of(w->job.device.backend)->compiles_apart;
+    gt_status status = GEMMTUNE_OK;
+    if (!apart && w->lab == NULL)
+        status = gt_lab_create(&w->lab, &w->job.device, err);
+    return status == GEMMTUNE_OK
+               ? gt_trial_compile(report, apart ? NULL : gt_lab_gpu(w->lab), w->families,
+                                  &w->job, err)
+               : status;
+}
+
 static gt_status do_job(struct gt_report *report, struct worker *w, struct gt_err *err) {
-    if (w->job.kind == GT_JOB_COMPILE)
-        return gt_trial_compile(report, w->families, &w->job, err);
-    return run_job(report, w, err);
+    return w->job.kind == GT_JOB_COMPILE ? compile_job(report, w, err)
+                                         : run_job(report, w, err);
 }
 
 /* A failure here is ignored: it will occur again in the next job, which reports it. */

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "GTj2" and "GTr5": change the digit when the layout changes. */
-#define JOB_MAGIC    UINT32_C(0x47546a32)
+/* "GTj3" and "GTr5": change the digit when the layout changes. */
+#define JOB_MAGIC    UINT32_C(0x47546a33)
 #define REPORT_MAGIC UINT32_C(0x47547235)
 
 void gt_candidate_set(struct gt_candidate *out, const char *family, const char *point) {
@@ -34,6 +34,7 @@ void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_devi
     job->magic = JOB_MAGIC;
     job->kind = kind;
     job->device = *device;
+    job->pointer_align = GT_VECTOR_BYTES;
     (void)snprintf(job->problem, sizeof job->problem, "%s", problem);
 }
 

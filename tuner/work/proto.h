@@ -15,7 +15,9 @@
 enum { GT_JOB_POINTS_MAX = 24, GT_VERDICT_TEXT_MAX = 512 };
 
 enum gt_job_kind {
-    GT_JOB_COMPILE, /* build candidate[0] into the image cache; needs no device */
+    /* build candidate[0] into the image cache; needs no device where the driver compiles
+     * apart */
+    GT_JOB_COMPILE,
     /* open the device and make the parts that all problems of these types share, as far as
      * that works. There is no report; the next job makes the missing parts. */
     GT_JOB_OPEN,
@@ -50,6 +52,7 @@ struct gt_job {
     enum gt_spread spread; /* of timed rows */
     /* finals: samples and times are so many times the usual ones; 0 counts as 1 */
     double patience;
+    int64_t pointer_align; /* COMPILE: as in gt_fit_values; GT_VECTOR_BYTES at first */
     int count;
     struct gt_candidate candidate[GT_JOB_POINTS_MAX];
 };
@@ -92,7 +95,7 @@ struct gt_report {
     char error[512]; /* with FAILED */
 };
 
-/* All other members become 0: there is no candidate yet. */
+/* All other members become 0, but pointer_align: there is no candidate yet. */
 void gt_job_init(struct gt_job *job, enum gt_job_kind kind, const struct gt_device *device,
                  const char *problem);
 void gt_report_init(struct gt_report *report, int64_t id, enum gt_stage stage);

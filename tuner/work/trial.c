@@ -247,38 +247,56 @@ void gt_trial_run(struct gt_report *report, struct gt_lab *lab,
     spent->check_s += lap(&since);
 }
 
-gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *families,
-                           const struct gt_job *job, struct gt_err *err) {
-    const struct gt_driver *driver = gt_driver_of(job->device.backend);
-    struct gt_result *r = &report->result[0];
+/* Fits the candidate as a plan would, and not only as a trial: a narrow kernel is for
+ * pointers about which nothing is known. */
+static gt_status fit_candidate(struct gt_fit *out, const struct gt_families *families,
+                               const struct gt_job *job, const gemmtune_problem *p,
+                               struct gt_err *err) {
     const struct gt_family *family = NULL;
     struct gt_point point;
-    struct gt_fit fit;
+    int64_t values[GT_POINT_MAX];
+    gt_status status = find(&family, &point, families, &job->candidate[0], err);
+    if (status == GEMMTUNE_OK)
+        status = gt_point_values(values, family, &point, err);
+    return status == GEMMTUNE_OK ? gt_fit_values(out, family, &job->device, p,
+                                                 job->pointer_align, values, err)
+                                 : status;
+}
+
+static gt_status compile_apart(double *compile_ms, const struct gt_device *d,
+                               const struct gt_fit *fit, struct gt_err *err) {
     struct gt_image image = {0};
     struct gt_build_stats stats = {0};
+    char *source = NULL;
+    gt_status status = gt_source_of(&source, &fit->binding, d, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_build(&image, gt_driver_of(d->backend), d, source, &stats, err);
+    *compile_ms = stats.compile_ms;
+    gt_image_clear(&image);
+    free(source);
+    return status;
+}
+
+gt_status gt_trial_compile(struct gt_report *report, struct gt_gpu *gpu,
+                           const struct gt_families *families, const struct gt_job *job,
+                           struct gt_err *err) {
+    struct gt_result *r = &report->result[0];
+    struct gt_fit fit;
     struct gt_err why = {""};
     gemmtune_problem p;
-    char *source = NULL;
+    char toolchain[GT_TOOLCHAIN_MAX];
     gt_status status = gt_problem_from_name(&p, job->problem, err);
     if (status != GEMMTUNE_OK)
         return status;
     report->count = 1;
-    char toolchain[GT_TOOLCHAIN_MAX];
-    status = driver->toolchain(toolchain, &job->device, err);
-    /* there is no compiler, which is not the candidate's fault */
-    if (status != GEMMTUNE_OK)
-        return status;
-    status = find(&family, &point, families, &job->candidate[0], &why);
+    status = fit_candidate(&fit, families, job, &p, &why);
     if (status == GEMMTUNE_OK)
-        status = gt_fit_point(&fit, family, &job->device, &p, &point, &why);
+        status = gpu != NULL ? gt_exec_compile(gpu, &fit, &why)
+                             : compile_apart(&r->compile_ms, &job->device, &fit, &why);
     if (status == GEMMTUNE_OK)
-        status = gt_source_of(&source, &fit.binding, &job->device, &why);
-    if (status == GEMMTUNE_OK)
-        status = gt_build(&image, driver, &job->device, source, &stats, &why);
-    r->compile_ms = stats.compile_ms;
-    if (status != GEMMTUNE_OK)
-        end(r, outcome_of(status, GT_COMPILE), why.line);
-    gt_image_clear(&image);
-    free(source);
-    return GEMMTUNE_OK;
+        return GEMMTUNE_OK;
+    end(r, outcome_of(status, GT_COMPILE), why.line);
+    /* Where there is no compiler, that is not the candidate's fault. This is asked last:
+     * a compiler that is loaded keeps the build from noting its toolchain. */
+    return gt_driver_of(job->device.backend)->toolchain(toolchain, &job->device, err);
 }

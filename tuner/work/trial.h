@@ -20,9 +20,10 @@ void gt_trial_run(struct gt_report *report, struct gt_lab *lab,
                   const struct gt_families *families, const struct gt_job *job,
                   gt_stage_fn stage, void *user);
 
-/* Builds candidate[0] into the image cache. result[0] gets the compiler's verdict. Needs no
- * device. */
-gt_status gt_trial_compile(struct gt_report *report, const struct gt_families *families,
-                           const struct gt_job *job, struct gt_err *err);
+/* Builds candidate[0] into the image cache. result[0] gets the compiler's verdict. `gpu` is
+ * needed only where a context compiles; NULL where the driver compiles apart. */
+gt_status gt_trial_compile(struct gt_report *report, struct gt_gpu *gpu,
+                           const struct gt_families *families, const struct gt_job *job,
+                           struct gt_err *err);
 
 #endif

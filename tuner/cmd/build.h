@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* build.h - `gemmtune build`, as the end of other commands: `import --build`. */
+#ifndef GT_TUNER_CMD_BUILD_H
+#define GT_TUNER_CMD_BUILD_H
+
+#include "core/device.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gt_build_values {
+    bool wanted;
+    const char *device;            /* as given; NULL: the first */
+    const struct gt_device *found; /* that is it, looked for already; may be NULL */
+    int64_t jobs;                  /* -1: one for each core, at most 16 */
+    bool quiet;
+};
+
+#define GT_OPTION_JOBS(values, member)                                                     \
+    {                                                                                      \
+        "jobs", 'j', GT_OPT_INT, offsetof(values, member), "N",                            \
+            "processes that build (default: one for each core, at most 16)", 1, 32         \
+    }
+
+/* Builds the kernels of all results of the database, if that is wanted. Says what came of
+ * it on stderr. Returns the exit code; 0 when it is not wanted. */
+int gt_build_after(const struct gt_build_values *v, const char *db);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wanted.c - see wanted.h. */
+#define _GNU_SOURCE /* for tdestroy */
+#include "tuner/tune/wanted.h"
+
+#include "core/hash.h"
+#include "runtime/drivers/build.h"
+#include "runtime/plan/plan_choose.h"
+#include "runtime/plan/workspace.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gt_wanted_init(struct gt_wanted_list *l, const struct gt_snapshot *snapshot,
+                    const struct gt_device *device) {
+    *l = (struct gt_wanted_list){.snapshot = snapshot, .device = device};
+}
+
+void gt_wanted_clear(struct gt_wanted_list *l) {
+    tdestroy(l->by_source, free); /* it holds every item */
+    free(l->item);
+    *l = (struct gt_wanted_list){.count = 0};
+}
+
+/* ---- the cache ----------------------------------------------------------------------- */
+
+static bool look(struct gt_wanted *w, const struct gt_device *d, const char *source) {
+    struct gt_image image = {0};
+    const bool found = gt_build_find(&image, gt_driver_of(d->backend), d, source);
+    w->bytes = found ? image.size + strlen(image.log) : 0;
+    gt_image_clear(&image);
+    return found;
+}
+
+bool gt_wanted_look(struct gt_wanted *w, const struct gt_device *d) {
+    struct gt_fit fit;
+    char *source = NULL;
+    gt_status status =
+        gt_fit_values(&fit, w->family, d, w->problem, w->pointer_align, w->values, NULL);
+    if (status == GEMMTUNE_OK)
+        status = gt_source_of(&source, &fit.binding, d, NULL);
+    const bool found = status == GEMMTUNE_OK && look(w, d, source);
+    free(source);
+    return found;
+}
+
+/* ---- the list ------------------------------------------------------------------------ */
+
+static int by_source(const void *a, const void *b) {
+    const struct gt_wanted *x = a, *y = b;
+    return memcmp(x->source, y->source, sizeof x->source);
+}
+
+static bool make_room(struct gt_wanted_list *l) {
+    if (l->count < l->room)
+        return true;
+    const size_t room = l->room > 0 ? 2 * l->room : 64;
+    struct gt_wanted **grown = realloc(l->item, room * sizeof(struct gt_wanted *));
+    if (grown == NULL)
+        return false;
+    l->item = grown;
+    l->room = room;
+    return true;
+}
+
+/* The image of the key's source; a new one is a copy of the key. NULL: no memory. */
+static struct gt_wanted *find_or_add(bool *is_new, struct gt_wanted_list *l,
+                                     const struct gt_wanted *key) {
+    struct gt_wanted *const *found = tfind(key, &l->by_source, by_source);
+    *is_new = found == NULL;
+    if (found != NULL)
+        return *found;
+    struct gt_wanted *w = make_room(l) ? malloc(sizeof *w) : NULL;
+    if (w == NULL)
+        return NULL;
+    *w = *key;
+    w->place = l->count;
+    if (tsearch(w, &l->by_source, by_source) == NULL) {
+        free(w);
+        return NULL;
+    }
+    l->item[l->count++] = w;
+    return w;
+}
+
+bool gt_wanted_outdated(const struct gt_wanted_plans *plans) {
+    for (size_t i = 0; i < sizeof plans->kernel / sizeof *plans->kernel; i++)
+        if (plans->kernel[i] != NULL && plans->kernel[i]->state == GT_WANTED_FAILED)
+            return true;
+    return false;
+}
+
+static int most_wanted_first(const void *a, const void *b) {
+    const struct gt_wanted *x = *(struct gt_wanted *const *)a;
+    const struct gt_wanted *y = *(struct gt_wanted *const *)b;
+    if (x->late != y->late)
+        return x->late ? 1 : -1;
+    if (x->plans != y->plans)
+        return x->plans < y->plans ? 1 : -1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void gt_wanted_sort(struct gt_wanted_list *l) {
+    if (l->count > 1)
+        qsort(l->item, l->count, sizeof(struct gt_wanted *), most_wanted_first);
+}
+
+/* ---- the kernels of a plan ----------------------------------------------------------- */
+
+/* A kernel of a plan, while it is chosen. */
+struct wish {
+    struct gt_wanted_list *list;
+    int64_t pointer_align;
+    bool late;
+    const gemmtune_problem *problem;
+    struct gt_wanted *kernel; /* the one that was listed last */
+};
+
+static gt_status describe(struct gt_wanted *out, char **source, const struct wish *wish,
+                          const struct gt_fit *fit, struct gt_err *err) {
+    const struct gt_binding *b = &fit->binding;
+    struct gt_hash h;
+    *out = (struct gt_wanted){.problem = wish->problem,
+                              .family = b->family,
+                              .pointer_align = wish->pointer_align,
+                              .late = wish->late};
+    for (int i = 0; i < b->family->param_count; i++)
+        out->values[i] = b->value[b->family->param[i].slot];
+    const gt_status status = gt_source_of(source, b, wish->list->device, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, *source);
+    gt_hash_hex(&h, out->source);
+    return GEMMTUNE_OK;
+}
+
+/* A gt_try_fn: lists the image instead of building it. EBUILD: it has failed to build. */
+static gt_status list(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
+                      struct gt_err *err) {
+    struct wish *wish = user;
+    struct gt_wanted key, *w = NULL;
+    char *source = NULL;
+    bool is_new = false;
+    (void)gpu;
+    const gt_status status = describe(&key, &source, wish, fit, err);
+    if (status == GEMMTUNE_OK)
+        w = find_or_add(&is_new, wish->list, &key);
+    if (is_new && w != NULL && look(w, wish->list->device, source))
+        w->state = GT_WANTED_FOUND;
+    free(source);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (w == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    wish->kernel = w;
+    w->plans++;
+    w->late = w->late && wish->late;
+    return w->state == GT_WANTED_FAILED ? gt_fail(err, GEMMTUNE_EBUILD, "it failed")
+                                        : GEMMTUNE_OK;
+}
+
+/* The kernels of the plan with such a workspace. A narrow kernel that is made by a call
+ * gets no more workspace than the plan has said (runtime/plan/plan.c). */
+static gt_status add_plan(struct gt_wanted *kernel[2], struct gt_wanted_list *l,
+                          struct gt_query query, struct gt_err *err) {
+    const bool late = !gt_driver_of(query.device->backend)->pointers_are_addresses;
+    struct wish wide = {l, GT_VECTOR_BYTES, false, query.problem, NULL};
+    struct wish odd = {l, 1, late, query.problem, NULL};
+    struct gt_choice choice, narrow;
+    gt_status status = gt_plan_choose(&choice, NULL, query, false, list, &wide, err);
+    kernel[0] = wide.kernel;
+    if (status != GEMMTUNE_OK || !gt_wants_narrow(&choice.fit, query.problem))
+        return status;
+    if (late)
+        query.workspace_max = (size_t)choice.fit.passes.workspace_bytes;
+    status = gt_plan_choose_narrow(&narrow, NULL, query, &choice, false, list, &odd, err);
+    kernel[1] = odd.kernel;
+    return status;
+}
+
+gt_status gt_wanted_add(struct gt_wanted_plans *out, struct gt_wanted_list *l,
+                        const gemmtune_problem *p, struct gt_err *err) {
+    static const size_t workspace[] = {SIZE_MAX, GT_WORKSPACE_DEFAULT, 0};
+    char key[GT_DEVICE_KEY_MAX];
+    gt_device_key(l->device, key);
+    *out = (struct gt_wanted_plans){{NULL}};
+    for (size_t i = 0; i < sizeof workspace / sizeof *workspace; i++) {
+        const struct gt_query query = {.snapshot = l->snapshot,
+                                       .device = l->device,
+                                       .device_key = key,
+                                       .problem = p,
+                                       .worst = GEMMTUNE_MATCH_DEFAULT,
+                                       .workspace_max = workspace[i],
+                                       .pointer_align = GT_VECTOR_BYTES};
+        const gt_status status = add_plan(&out->kernel[2 * i], l, query, err);
+        if (status == GEMMTUNE_ENOMEM)
+            return status;
+    }
+    return GEMMTUNE_OK;
+}
