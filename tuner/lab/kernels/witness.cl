@@ -12,7 +12,7 @@ struct gt_place {
 };
 
 /* Where outputs lie: that of set s begins front + s apart bytes behind c. The places are in
- * `sets` of them, whose numbers are set0 to set3. */
+ * `sets` of them, with the numbers set0 to set3. */
 #define GT_RING_PARAMS                                                                     \
     gt_matrix c, gt_long front, gt_long apart, int set0, int set1, int set2, int set3,     \
         int sets, int m, int n, gt_long count, gt_long stride, gt_long ldc, gt_ulong seed, \
