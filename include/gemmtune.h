@@ -608,27 +608,28 @@ static inline gemmtune_status gemmtune_plan_cache_describe(gemmtune_ctx *ctx,
  *     graph uses that workspace: order it with the stream's other one-call forms, and do
  *     not launch the graph after the workspace is freed.
  *   - The calls of a stream share its workspace, since a stream runs them one after
- * another. An OpenCL queue that is out of order has none.
+ *     another. An OpenCL queue that is out of order has none.
  *   - At most 32 streams of a context have one. Further streams, and those for which there
  *     is no memory, run kernels that need none. A CUDA stream that was destroyed still
  *     counts. While a stream is captured, and with a driver before CUDA 12.0, it is not
- * told from a destroyed one with the same handle: finish the calls of a stream before you
- *     destroy it. CUDA's stream of a thread has a workspace, but not while it is captured.
+ *     told from a destroyed one with the same handle: finish the calls of a stream before
+ * you destroy it. CUDA's stream of a thread has a workspace, but not while it is captured.
  *   - gemmtune_workspace_set and gemmtune_close free all of a context. An OpenCL queue with
  *     a workspace is retained until then.
  */
 
 /* The bytes that each workspace has from now on: 32 MiB at first, 0 for none. Frees the
  * workspaces of ctx, so their calls must have ended, and no other thread may be in a
- * one-call form of ctx meanwhile. Must not be called while a stream is captured. EINVAL:
- * ctx is NULL. */
+ * one-call form of ctx, or in gemmtune_workspace_make, meanwhile. Must not be called while
+ * a stream is captured. EINVAL: ctx is NULL. */
 GEMMTUNE_API gemmtune_status gemmtune_workspace_set(gemmtune_ctx *ctx, size_t bytes);
 
 /* Allocates the stream's workspace, unless it is there already, or none is wanted. EINVAL:
  * ctx is NULL, or the stream is captured; EUNSUPPORTED: the queue is out of order, or the
- * driver does not tell the stream from others; ENOMEM: there is no memory, or 32 streams
- * have a workspace; EDEVICE: the driver failed. Calls on a stream that got ENOMEM once run
- * without workspace until gemmtune_workspace_set. */
+ * driver does not tell the stream from others, as CUDA's stream of a thread in a capture;
+ * ENOMEM: there is no memory, or 32 streams have a workspace; EDEVICE: the driver failed.
+ * Calls on a stream that got ENOMEM once run without workspace until
+ * gemmtune_workspace_set. */
 GEMMTUNE_API gemmtune_status gemmtune_workspace_make(gemmtune_ctx *ctx, void *stream);
 
 /* ---- weights that are packed once --------------------------------------- */

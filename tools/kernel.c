@@ -102,11 +102,13 @@ static bool is_decidable(const char *text) {
     return true;
 }
 
-/* The macros are NVRTC's; -undef takes away the host's. */
+/* The macros are NVRTC's; -undef takes away the host's. As C, since a machine may have no
+ * compiler of C++. */
 static char *run_preprocessor(const char *path, int cc) {
     char command[PATH_MAX_BYTES + 256];
     (void)snprintf(command, sizeof command,
-                   "${CC:-cc} -E -P -w -undef -nostdinc -x c++ -std=c++17 -U__clang__ "
+                   "${CC:-cc} -E -P -w -undef -nostdinc -x c -std=c17 -U__clang__ "
+                   "-D__cplusplus=201703L "
                    "-D__CUDACC__=1 -D__CUDACC_RTC__=1 -D__CUDA_ARCH__=%d0 '%s' 2>&-",
                    cc, path);
     FILE *in = popen(command, "r");

@@ -149,7 +149,7 @@ static gt_status try_late(struct late *late, size_t workspace_max) {
         &choice, late->ctx->gpu, query, &late->wide, false, build, &building, &late->why);
     if (status == GEMMTUNE_OK)
         atomic_store(&late->narrow, narrow);
-    if (gt_is_about_kernel(status))
+    if (gt_is_about_kernel(status) && status != GEMMTUNE_EDEVICE) /* it may be busy now */
         late->failed = status;
     return status;
 }

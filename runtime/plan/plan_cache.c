@@ -93,9 +93,12 @@ static void entry_destroy(struct gt_plan_entry *e) {
     free(e);
 }
 
+/* The programs of a lost plan stay loaded until a later clear: work that uses them may be
+ * under way. */
 static void old_destroy(struct gt_plan_table *t) {
     while (t->lost != NULL) {
         struct gt_plan_entry *after = t->lost->after;
+        gt_plan_retain(t->lost->plan);
         entry_destroy(t->lost);
         t->lost = after;
     }
@@ -185,7 +188,6 @@ static bool rebuild(struct gt_plan_cache *cache, size_t most) {
     for (size_t i = 0; i < kept; i++)
         put(next, all[i].entry);
     for (size_t i = kept; i < t->used; i++) {
-        gt_plan_retain(all[i].entry->plan);
         all[i].entry->after = t->lost;
         t->lost = all[i].entry;
         cache->dropped++;

@@ -41,7 +41,7 @@ size_t gt_workspace_room(const gemmtune_ctx *ctx, void *stream) {
     if (bytes == 0 || !identify(&id, ctx, stream))
         return 0;
     const struct gt_workspace *w = find(all, &id);
-    const bool has_none = w != NULL ? w->memory == NULL : is_full(all);
+    const bool has_none = w != NULL ? w->memory == NULL : id.is_captured || is_full(all);
     return has_none ? 0 : bytes;
 }
 
@@ -67,7 +67,7 @@ static void destroy(struct gt_workspace *w, const struct gt_gpu *gpu) {
 
 /* Makes and publishes the stream's workspace. The caller holds the lock, under which it
  * found none. Memory that is refused once is not asked for at each call: the workspace then
- * says so. A stream that is captured may get one later. */
+ * says so. A stream that is captured, or that the driver failed for, may get one later. */
 static gt_status add(struct gt_workspace **out, gemmtune_ctx *ctx,
                      const struct gt_stream_id *id, void *stream, struct gt_err *err) {
     struct gt_workspaces *all = &ctx->workspaces;
@@ -79,7 +79,7 @@ static gt_status add(struct gt_workspace **out, gemmtune_ctx *ctx,
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     const gt_status status = ctx->gpu->driver->stream_memory->make(
         &w->memory, ctx->gpu, stream, atomic_load(&all->bytes), err);
-    if (status == GEMMTUNE_EINVAL) {
+    if (status == GEMMTUNE_EINVAL || status == GEMMTUNE_EDEVICE) {
         destroy(w, ctx->gpu);
         return status;
     }
@@ -157,9 +157,11 @@ void gt_workspaces_clear(struct gt_workspaces *all, const struct gt_gpu *gpu) {
 gemmtune_status gemmtune_workspace_set(gemmtune_ctx *ctx, size_t bytes) {
     struct gt_err *err = gt_public_entry();
     if (ctx == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ctx is NULL");
+        return gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX);
+    (void)pthread_mutex_lock(&ctx->workspaces.lock);
     free_all(&ctx->workspaces, ctx->gpu);
     atomic_store(&ctx->workspaces.bytes, bytes);
+    (void)pthread_mutex_unlock(&ctx->workspaces.lock);
     return GEMMTUNE_OK;
 }
 
@@ -168,7 +170,7 @@ gemmtune_status gemmtune_workspace_make(gemmtune_ctx *ctx, void *stream) {
     struct gt_workspace *w = NULL;
     struct gt_stream_id id;
     if (ctx == NULL)
-        return gt_fail(err, GEMMTUNE_EINVAL, "ctx is NULL");
+        return gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX);
     if (atomic_load(&ctx->workspaces.bytes) == 0)
         return GEMMTUNE_OK;
     if (!identify(&id, ctx, stream))

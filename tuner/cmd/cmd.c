@@ -43,8 +43,7 @@ static int print_help(void) {
         "options.\n"
         "Exit codes: 0 done, 1 failure at run time, 2 usage, 3 bad problem or input file,\n"
         "4 no usable device or compiler, 5 a verification failed, 6 database unusable,\n"
-        "75 tune, build, ladder or evaluate --keep was stopped and the same command goes "
-        "on,\n"
+        "75 tune, build, ladder or evaluate --keep was stopped; the same command goes on,\n"
         "128 + n signal n stopped another command.\n");
     return GT_EXIT_OK;
 }
