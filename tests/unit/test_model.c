@@ -148,8 +148,8 @@ static void test_unknown(void **state) {
         "",
         "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"W / Z\"},",
         "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"Z\"},",
-        "\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"8\", \"loads\": "
-        "\"Z - 1\"},",
+        ("\"shape\": {\"tile_m\": \"W\", \"tile_n\": \"W\", \"tile_k\": \"8\", \"loads\": "
+         "\"Z - 1\"},"),
     };
     const gemmtune_problem p = problem("f32-nn-64x64x64");
     struct gt_point point;
