@@ -129,7 +129,10 @@ GT_INLINE void store_batch(const struct batch *b, int stage, int number, int t) 
 /* Whether the words of the slab's pieces may reach out of an operand, or past the last k.
  * 16 lines follow an inner slab. They must be as long as the line of a tile. */
 GT_INLINE int is_at_edge(const struct loose_slab *s, int k) {
-    enum { LEAST_X = ALONG_X ? 32 : GT_MAX(32, BM * SIZE / 16), LEAST_Y = GT_MAX(32, BN * SIZE / 16) };
+    enum {
+        LEAST_X = ALONG_X ? 32 : GT_MAX(32, BM * SIZE / 16),
+        LEAST_Y = GT_MAX(32, BN * SIZE / 16)
+    };
     return (s->k == 0 && (s->row == 0 || s->col == 0)) || s->k + BK + 16 > k ||
            s->x->pitch < LEAST_X || s->y->pitch < LEAST_Y;
 }
