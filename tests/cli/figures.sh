@@ -71,6 +71,26 @@ awk '/^<g><title>f32-tn-64x64x64: / { getline; match($0, /translate\([0-9.]+/); 
     END { exit !(loss > 0 && loss + 50 < tie && tie < one) }' p.svg
 verdict "marks stand left of 1 by their ratio" $?
 
+# ---- runs with --as-used ----
+
+head='{"gemmtune": "0.3.0", "command": "gemmtune bench --as-used", "device": "d", "name": "N", "driver": "1", "compiler": "c", "workspace": 33554432, "lines": ['
+used() { printf '{"problem": "%s", "baseline": %s, "baseline_is": "cuBLAS 13.10.0", "baseline_ns": 8, "none_ratio": %s, "same_ratio": %s, "any_ratio": %s, "call_ratio": %s, "same_ns": 4}' "$@"; }
+{
+    echo "$head"
+    used f32-nn-8x8x8 '"cublas"' 0.5 2 2 2 && echo ,
+    used f32-nn-9x8x8 '"cublas"' 2 0.5 8 null && echo ,
+    used i32-nn-8x8x8 null null null null null
+    echo ']}'
+} >used.json
+expect "as used: means of each way, the worst ones" 0 \
+    '^f32  *2  *1\.000  *1\.000  *4\.000  *2\.000  *0\.500  *f32-nn-8x8x8  *0\.500  *f32-nn-9x8x8$' figures used.json --wide
+grep -q 'beside cuBLAS 13.10.0\. Each side had a workspace of 32 MiB\.' out && grep -q '1 without a kernel of the others' out
+verdict "as used: the conditions" $?
+sed 's/"none_ratio": 2/"none_ratio": 0/' used.json >bad.json
+expect "as used: a ratio of 0" 3 'bad.json:3: /lines/1: a ratio that is not above 0' figures bad.json
+sed 's/"device": "[^"]*"/"device": "d"/; s/"name": "[^"]*"/"name": "N"/; s/"driver": "[^"]*"/"driver": "1"/; s/"compiler": "[^"]*"/"compiler": "c"/; s/"gemmtune": "[^"]*"/"gemmtune": "0.3.0"/' batches.json >plain.json
+expect "as used: not together with other runs" 3 'plain.json:1: .*a run without --as-used, and used.json is with it' figures used.json plain.json
+
 # ---- what is refused ----
 
 expect "no file" 2 'figures: FILE is missing' figures
@@ -104,12 +124,13 @@ expect "--by nothing" 2 "'size': neither type nor class" figures products.json -
 pages() {
     mkdir -p "$1/docs"
     printf 'above\n<!-- figures: summary -->\nold\n<!-- end of figures -->\nbelow\n' >"$1/README.md"
-    printf '<!-- figures: types -->\n<!-- end of figures -->\n<!-- figures: classes -->\n<!-- end of figures -->\n' >"$1/docs/performance.md"
+    printf '<!-- figures: types -->\n<!-- end of figures -->\n<!-- figures: used -->\n<!-- end of figures -->\n<!-- figures: classes -->\n<!-- end of figures -->\n' >"$1/docs/performance.md"
 }
 export GEMMTUNE
 mkdir results
 cp products.json results/h200-a.json
 cp batches.json results/h200-b.json
+cp used.json results/used-h200-a.json
 pages tree
 FIGURES=$work/results "$GT_SRC/tools/figures" tree >out 2>err
 code=$?
@@ -120,6 +141,8 @@ verdict "tools/figures fills the README" $?
 grep -q '^| f64 batches | 1 | ' tree/docs/performance.md && grep -q '^| batches | 3 | ' tree/docs/performance.md &&
     grep -q '^| f32-nn-8x8x8,batch=5 | ' tree/docs/figures/README.md && grep -q '^</svg>$' tree/docs/pictures/h200.svg
 verdict "and the page, the lines and the picture" $?
+grep -q '^| f32 | 2 | 1\.000 | ' tree/docs/performance.md
+verdict "and the table of runs with --as-used" $?
 cp -r tree again
 FIGURES=$work/results "$GT_SRC/tools/figures" again >out 2>err && diff -r tree again >out
 verdict "and a second time the same" $?

@@ -273,8 +273,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = v.error      ? gt_bench_errors(&device, &o, &sweep, &v.format, v.quiet)
                : v.overhead ? call_cost(&device, &o, &sweep, &v)
-               : v.used ? gt_bench_used(&device, o, &sweep, &v.format, v.against != NULL)
-                        : compare(&device, &o, &sweep, &v);
+               : v.used     ? gt_bench_used(&device, o, &sweep, &v.format, v.command,
+                                            v.against != NULL)
+                            : compare(&device, &o, &sweep, &v);
     gt_sweep_clear(&sweep);
     return code;
 }

@@ -52,6 +52,8 @@ void gt_bench_hear_line(void *report, size_t index, const struct gt_bench_line *
                         gt_outcome outcome, const char *text);
 void gt_bench_hear_waiting(void *report, size_t index, const struct gt_rival *rival,
                            double limit_s);
+/* Prints the beginning of a JSON document: the conditions, and "lines": [. */
+void gt_bench_print_head(const struct gt_device *d, const char *command, double workspace);
 extern const struct gt_form gt_bench_sum_form;
 /* Prints the sums. Returns the exit code. */
 int gt_bench_end(struct gt_bench_report *r);
@@ -70,10 +72,10 @@ void gt_bench_print_line(const struct gt_bench_report *r, const struct gt_bench_
 extern const struct gt_form gt_bench_use_form;
 
 /* Measures our library as programs call it, and prints the times of all problems. Returns
- * the exit code. `by_name`: the rivals of `o` were named. */
+ * the exit code. `command`: as it was typed. `by_name`: the rivals of `o` were named. */
 int gt_bench_used(const struct gt_device *d, struct gt_bench_options o,
                   const struct gt_sweep *sweep, const struct gt_format *format,
-                  bool by_name);
+                  const char *command, bool by_name);
 
 /* ---- bench_errors.c ---- */
 

@@ -97,25 +97,28 @@ void gt_bench_hear_floor(void *user, size_t row, double floor) {
     r->floor[row] = floor;
 }
 
-static void begin(struct gt_bench_report *r) {
+void gt_bench_print_head(const struct gt_device *d, const char *command, double workspace) {
     char key[GT_DEVICE_KEY_MAX];
     bool first = true;
-    r->started = true;
-    if (!r->format.json) {
-        gt_bench_print_heading(r);
-        return;
-    }
-    gt_device_key(&r->device, key);
+    gt_device_key(d, key);
     (void)fputs("{", stdout);
     gt_json_text(&first, "gemmtune", gt_common_version());
-    gt_json_text(&first, "command", r->command);
+    gt_json_text(&first, "command", command);
     gt_json_text(&first, "device", key);
-    gt_json_text(&first, "name", r->device.name);
-    gt_json_text(&first, "driver", r->device.driver);
-    gt_json_text(&first, "compiler", r->device.compiler);
-    gt_json_number(&first, "workspace", r->workspace);
+    gt_json_text(&first, "name", d->name);
+    gt_json_text(&first, "driver", d->driver);
+    gt_json_text(&first, "compiler", d->compiler);
+    gt_json_number(&first, "workspace", workspace);
     gt_json_name(&first, "lines");
     (void)fputs("[", stdout);
+}
+
+static void begin(struct gt_bench_report *r) {
+    r->started = true;
+    if (r->format.json)
+        gt_bench_print_head(&r->device, r->command, r->workspace);
+    else
+        gt_bench_print_heading(r);
 }
 
 void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *line,

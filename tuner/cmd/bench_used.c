@@ -88,6 +88,8 @@ static const char *note_of(const struct row *r) {
 #define USES(X)                                                                            \
     X("problem", "problem", TEXT, 0, r->problem, "its name")                               \
     X("baseline", "baseline", TEXT, 0, vendor_name(r), "the fastest of the others")        \
+    X("baseline_is", NULL, TEXT, 0, vendor_of(r) != NULL ? vendor_of(r)->what : NULL,      \
+      "the baseline's kernel or library")                                                  \
     X("baseline_ns", "its time", NS, 0, vendor_ns(r), "its median time")                   \
     X("none_ratio", "none", COUNT, 0, ratio(r, NONE),                                      \
       "its time over the time of our plan without a workspace")                            \
@@ -162,9 +164,20 @@ static unsigned ways(void) {
     return bits;
 }
 
+/* The JSON document is what `gemmtune figures` reads. */
+static void print_json(const struct report *r, const struct gt_device *d,
+                       const char *command) {
+    gt_bench_print_head(d, command, r->workspace);
+    for (size_t i = 0; i < r->done; i++) {
+        (void)fputs(i > 0 ? ",\n  " : "\n  ", stdout);
+        gt_table_json_row(r->table, i, stdout);
+    }
+    (void)fputs("\n]}\n", stdout);
+}
+
 int gt_bench_used(const struct gt_device *d, struct gt_bench_options o,
                   const struct gt_sweep *sweep, const struct gt_format *format,
-                  bool by_name) {
+                  const char *command, bool by_name) {
     struct report r = {.sweep = sweep, .by_name = by_name, .workspace = o.workspace};
     const struct gt_bench_listener on = {.user = &r,
                                          .rivals = hear_rivals,
@@ -176,10 +189,11 @@ int gt_bench_used(const struct gt_device *d, struct gt_bench_options o,
     o.rivals |= ways();
     if (status == GEMMTUNE_OK)
         status = gt_bench_run(d, &o, sweep, false, &on, &err);
-    if (r.done > 0) {
+    if (r.done > 0 && format->json)
+        print_json(&r, d, command);
+    if (r.done > 0 && !format->json) {
         gt_common_print(r.table, format);
-        if (!format->json)
-            print_means(&r, format->csv ? stderr : stdout);
+        print_means(&r, format->csv ? stderr : stdout);
     }
     gt_table_destroy(r.table);
     if (status != GEMMTUNE_OK)

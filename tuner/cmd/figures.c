@@ -73,6 +73,76 @@ static const struct gt_form sum_form = GT_FORM(sum, "");
 GT_COLUMNS(line, struct gt_figure, LINES)
 static const struct gt_form line_form = GT_FORM(line, "with --lines");
 
+/* ---- runs with --as-used ---- */
+
+/* The lines of a group in one way. */
+struct used_sum {
+    double mean, least;        /* NAN: no line has a ratio */
+    const char *least_problem; /* NULL as well */
+};
+
+static struct used_sum sum_up(const struct gt_figures *f, const struct gt_figure_group *g,
+                              enum gt_used_way way) {
+    struct used_sum s = {(double)NAN, (double)NAN, NULL};
+    double logs = 0;
+    int count = 0;
+    for (size_t i = g->begin; i < g->end; i++) {
+        const double x = f->line[i].used[way];
+        if (isnan(x))
+            continue;
+        logs += log(x);
+        count++;
+        if (s.least_problem == NULL || x < s.least) {
+            s.least = x;
+            s.least_problem = f->line[i].problem;
+        }
+    }
+    if (count > 0)
+        s.mean = exp(logs / count);
+    return s;
+}
+
+struct used_row {
+    const char *name;
+    int problems;
+    struct used_sum way[GT_USED_WAYS];
+};
+
+#define USED(X)                                                                            \
+    X("group", "", TEXT, 0, r->name, "a data type or a class; batches stand alone")        \
+    X("problems", "problems", COUNT, 0, r->problems, "problems that the others can do")    \
+    X("none", "none", FIXED, 0, r->way[GT_USED_NONE].mean,                                 \
+      "geometric mean of the ratios of plans without a workspace")                         \
+    X("same", "same", FIXED, 0, r->way[GT_USED_SAME].mean,                                 \
+      "of plans with the workspace of all sides")                                          \
+    X("any", "any", FIXED, 0, r->way[GT_USED_ANY].mean, "of plans with any workspace")     \
+    X("call", "one call", FIXED, 0, r->way[GT_USED_CALL].mean, "of gemmtune_gemm")         \
+    X("none_worst", "worst, none", FIXED, 0, r->way[GT_USED_NONE].least,                   \
+      "the least ratio of plans without a workspace")                                      \
+    X("none_worst_problem", "", TEXT, 0, r->way[GT_USED_NONE].least_problem,               \
+      "its problem")                                                                       \
+    X("same_worst", "worst, same", FIXED, 0, r->way[GT_USED_SAME].least,                   \
+      "the least ratio with the workspace of all sides")                                   \
+    X("same_worst_problem", "", TEXT, 0, r->way[GT_USED_SAME].least_problem, "its problem")
+GT_COLUMNS(used, struct used_row, USED)
+static const struct gt_form used_form = GT_FORM(used, "of runs with --as-used");
+
+static gt_status make_used_table(struct gt_table **out, const struct gt_figures *f,
+                                 struct gt_err *err) {
+    gt_status status = gt_table_create(out, &used_form, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < f->groups; i++) {
+        const struct gt_figure_group *g = &f->group[i];
+        struct used_row row = {.name = g->name};
+        for (int way = 0; way < GT_USED_WAYS; way++)
+            row.way[way] = sum_up(f, g, (enum gt_used_way)way);
+        for (size_t j = g->begin; j < g->end; j++)
+            row.problems += !isnan(f->line[j].used[GT_USED_SAME]);
+        if (row.problems > 0)
+            status = add_used(*out, &row, err);
+    }
+    return status;
+}
+
 static gt_status make_table(struct gt_table **out, const struct gt_figures *f, bool lines,
                             struct gt_err *err) {
     gt_status status = gt_table_create(out, lines ? &line_form : &sum_form, err);
@@ -167,7 +237,9 @@ static void print_conditions(const struct gt_figures *f, bool markdown) {
 static gt_status print(const struct gt_figures *f, const struct values *v,
                        struct gt_err *err) {
     struct gt_table *t = NULL;
-    const gt_status status = make_table(&t, f, v->lines, err);
+    const gt_status status = f->file[0].as_used && !v->lines
+                                 ? make_used_table(&t, f, err)
+                                 : make_table(&t, f, v->lines, err);
     if (status == GEMMTUNE_OK && v->markdown)
         gt_table_markdown(t, stdout);
     else if (status == GEMMTUNE_OK)
@@ -237,6 +309,6 @@ const struct gt_cmd gt_cmd_figures = {
     .operands = "FILE...",
     .about = "Sum up and draw what bench --json has written.",
     .options = options,
-    .tables = (const struct gt_form *const[]){&sum_form, &line_form, NULL},
+    .tables = (const struct gt_form *const[]){&sum_form, &line_form, &used_form, NULL},
     .run = run,
 };

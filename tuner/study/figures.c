@@ -101,6 +101,34 @@ static gt_status take_verdict(struct gt_figure *line, const char *word, struct g
     return GEMMTUNE_OK;
 }
 
+/* A line of --as-used: it counts as failed when a way that has room has no time. */
+static gt_status take_used(struct gt_figure *line, struct gt_node n, struct gt_err *err) {
+    const struct text_member text[] = {
+        {"baseline", &line->baseline}, {"baseline_is", &line->baseline_is}, {NULL, NULL}};
+    const struct number_member number[] = {
+        {"same_ns", &line->ours_ns},
+        {"baseline_ns", &line->base_ns},
+        {"none_ratio", &line->used[GT_USED_NONE]},
+        {"same_ratio", &line->used[GT_USED_SAME]},
+        {"any_ratio", &line->used[GT_USED_ANY]},
+        {"call_ratio", &line->used[GT_USED_CALL]},
+        {NULL, NULL},
+    };
+    gt_status status = take_problem(line, n, err);
+    if (status == GEMMTUNE_OK)
+        status = take_all(n, text, number, err);
+    for (int way = 0; status == GEMMTUNE_OK && way < GT_USED_WAYS; way++)
+        if (line->used[way] <= 0)
+            return gt_json_fail(n, err, "a ratio that is not above 0");
+    line->ratio = line->low = line->high = line->used[GT_USED_SAME];
+    line->failed = isnan(line->ours_ns);
+    return status;
+}
+
+static bool is_used(struct gt_node line) {
+    return gt_json_kind(gt_json_member(line, "none_ratio")) != GT_JSON_ABSENT;
+}
+
 static gt_status take_line(struct gt_figure *line, struct gt_node n, struct gt_err *err) {
     const char *verdict = NULL, *outcome = NULL;
     const struct text_member text[] = {
@@ -146,7 +174,7 @@ static gt_status take_lines(struct gt_figures *f, struct gt_node lines,
         const struct gt_node n = gt_json_at(lines, i);
         line = &f->line[f->count];
         *line = (struct gt_figure){.file = f->files - 1, .in_file = i};
-        status = take_line(line, n, err);
+        status = f->file[0].as_used ? take_used(line, n, err) : take_line(line, n, err);
         if (status == GEMMTUNE_OK)
             status = look_for_twin(f, line, n, err);
         f->count += status == GEMMTUNE_OK;
@@ -176,6 +204,10 @@ static gt_status compare_heads(const struct gt_figure_file *file,
                                 rows[i].here != NULL ? rows[i].here : "is missing",
                                 first->path,
                                 rows[i].there != NULL ? rows[i].there : "missing");
+    if (file->as_used != first->as_used)
+        return gt_json_fail(root, err, "%s --as-used, and %s %s",
+                            file->as_used ? "a run with" : "a run without", first->path,
+                            file->as_used ? "is without" : "is with it");
     if (isnan(file->workspace) != isnan(first->workspace) ||
         fabs(file->workspace - first->workspace) >= 1)
         return gt_json_fail(root, err, "another workspace than %s", first->path);
@@ -195,6 +227,7 @@ gt_status gt_figures_read(struct gt_figures *f, const char *path, struct gt_err 
     status = gt_json_need(&lines, gt_json_root(file->doc), "lines", err);
     if (status == GEMMTUNE_OK)
         status = take_head(file, err);
+    file->as_used = status == GEMMTUNE_OK && is_used(gt_json_at(lines, 0));
     if (status == GEMMTUNE_OK)
         status = compare_heads(file, &f->file[0], err);
     return status == GEMMTUNE_OK ? take_lines(f, lines, err) : status;
@@ -244,7 +277,7 @@ static void name_group(struct gt_figure_group *g, const struct gt_figure *line,
 static void count_line(struct gt_figure_group *g, const struct gt_figure *line) {
     gt_tally_add(&g->tally, line->verdict, line->ratio);
     g->failed += line->failed;
-    g->alone += !line->failed && line->verdict == GT_NO_VERDICT;
+    g->alone += !line->failed && line->baseline == NULL;
     if (g->worst == NULL && line->verdict != GT_NO_VERDICT && line->verdict != GT_NOISY)
         g->worst = line;
 }

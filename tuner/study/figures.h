@@ -18,7 +18,12 @@ struct gt_figure_file {
     const char *path; /* as the caller gave it; borrowed */
     const char *device, *name, *driver, *compiler, *version, *command;
     double workspace; /* bytes of each side; NAN: they grow with the problem */
+    bool as_used;     /* a run with --as-used: its lines have no verdict */
 };
+
+/* How `bench --as-used` calls the library: plans with no workspace, with that of all sides
+ * and with any, and the one-call form. */
+enum gt_used_way { GT_USED_NONE, GT_USED_SAME, GT_USED_ANY, GT_USED_CALL, GT_USED_WAYS };
 
 /* One line of a run. Texts belong to the file's document. */
 struct gt_figure {
@@ -32,6 +37,7 @@ struct gt_figure {
     size_t type;    /* index of the types' row, plus GT_DTYPES for batches */
     size_t shape;   /* index of the class of shapes; GT_SHAPE_CLASSES for batches */
     size_t in_file; /* place */
+    double used[GT_USED_WAYS]; /* the ratio of each way; NAN: not measured */
 };
 
 /* Lines that are summed up together: begin to end of `line`, the least ratio first. */
