@@ -361,7 +361,7 @@ is "as used: plans without, with the same and with any workspace, and the one-ca
         json_extract(value, '\$.first_plan_ms') > 0, json_extract(value, '\$.workspace') = 0) || ' ' ||
         (ifnull(json_extract(value, '\$.call_ratio'), 0) > 0) || ' ' ||
         (ifnull(json_extract(value, '\$.first_call_ms'), 0) > 0), ', ')
-        FROM json_each(readfile('$TMPDIR/out'), '\$.lines'))")" "0 1 1 1, 1 0 0"
+        FROM json_each(readfile('$TMPDIR/out'), '\$.lines')")" "0 1 1 1, 1 0 0"
 bench "$one" --as-used --overhead
 is "as used: not with what the calls cost: exit 2" "$code" 2
 bench f32-nn-24x20x36,groups=3 --overhead --csv
