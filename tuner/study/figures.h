@@ -21,8 +21,8 @@ struct gt_figure_file {
     bool as_used;     /* a run with --as-used: its lines have no verdict */
 };
 
-/* How `bench --as-used` calls the library: plans with no workspace, with that of all sides
- * and with any, and the one-call form. */
+/* How `bench --as-used` calls the library: plans with no workspace, with the workspace of
+ * all sides and with any, and the one-call form. */
 enum gt_used_way { GT_USED_NONE, GT_USED_SAME, GT_USED_ANY, GT_USED_CALL, GT_USED_WAYS };
 
 /* One line of a run. Texts belong to the file's document. */
