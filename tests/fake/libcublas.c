@@ -351,6 +351,26 @@ static gt_cublas_status serve(cublasHandle_t handle, struct call *x,
     return launch(x, handle->stream);
 }
 
+/* A product is tuned by its first call, which must not be captured. */
+static bool is_tuned(const struct cublasContext *handle, const struct call *x) {
+    static struct { int mix, m, n, k; } tuned[64];
+    static size_t count;
+    gt_cu_capture_status capture = GT_CU_CAPTURE_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (tuned[i].mix == x->mix && tuned[i].m == x->m && tuned[i].n == x->n &&
+            tuned[i].k == x->k)
+            return true;
+    if (!find_driver() ||
+        cu.cuStreamIsCapturing(handle->stream, &capture) != GT_CU_SUCCESS ||
+        capture != GT_CU_CAPTURE_NONE || count == sizeof tuned / sizeof *tuned)
+        return false;
+    tuned[count].mix = x->mix;
+    tuned[count].m = x->m;
+    tuned[count].n = x->n;
+    tuned[count++].k = x->k;
+    return true;
+}
+
 gt_cublas_status cublasGemmStridedBatchedEx(
     cublasHandle_t handle, gt_cublas_op op_a, gt_cublas_op op_b, int m, int n, int k,
     const void *alpha, const void *a, gt_cublas_type type_a, int lda, long long stride_a,
@@ -375,8 +395,11 @@ gt_cublas_status cublasGemmStridedBatchedEx(
                      .stride_a = stride_a,
                      .stride_b = stride_b,
                      .stride_c = stride_c};
-    return algo == GT_CUBLAS_ALGO_DEFAULT ? serve(handle, &x, compute)
-                                          : GT_CUBLAS_INVALID_VALUE;
+    if (algo != GT_CUBLAS_ALGO_DEFAULT && algo != GT_CUBLAS_ALGO_AUTOTUNE)
+        return GT_CUBLAS_INVALID_VALUE;
+    return algo == GT_CUBLAS_ALGO_DEFAULT || is_tuned(handle, &x)
+               ? serve(handle, &x, compute)
+               : GT_CUBLAS_NOT_SUPPORTED;
 }
 
 /* The matrices of product i; their pointers are in device memory. */

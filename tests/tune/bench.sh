@@ -171,6 +171,11 @@ bench f32-tn-9x17x20,batch=5,sa=400,sb=0 f64-nt-8x12x16,lda=20,batch=3,ldc=40,sc
 is "batches: both libraries are right" "$(lines outcome | sort -u)" correct
 is "batches: and both take part" \
     "$(lines note | grep -c -E '^cublas [0-9.]+ us; cublaslt [0-9.]+ us$')" 4
+bench f32-nn-24x20x36 f16-nn-16x16x16,batch=4 bf16-nn-8x8x8,groups=3 --against cublas-autotune --json
+is "cuBLAS's own tuning: single products and batches, when it is named" \
+    "$(lines outcome baseline baseline_is | sed 's/, pedantic\|, default//')" "correct|cublas-autotune|cuBLAS 13.1.0, tuned by itself
+correct|cublas-autotune|cuBLAS 13.1.0, tuned by itself
+correct||"
 # Groups and masks: cuBLAS gets the sizes on the host, in one call where rows are aligned.
 bench bf16-nn-100x24x40,groups=7,beta f32-nn-20x24x16,batch=4,masked,sb=0 \
     bf16-tn-100x24x40,groups=7 --json --against cublas --spread zipf

@@ -36,11 +36,13 @@ static void test_names(void **state) {
     assert_int_equal(gt_rivals_parse(&bits, NULL, &err), GEMMTUNE_OK);
     unsigned all = 0;
     for (int i = 0; i < GT_RIVALS; i++)
-        if (!gt_rivals[i]->is_way && i != index_of("self"))
+        if (!gt_rivals[i]->is_way && i != index_of("self") &&
+            i != index_of("cublas-autotune"))
             all |= 1u << i;
     assert_int_equal(bits, all);
-    assert_int_equal(gt_rivals_parse(&bits, "one-call,plan+none,plan+any", &err),
-                     GEMMTUNE_OK);
+    assert_int_equal(
+        gt_rivals_parse(&bits, "one-call,plan+none,plan+any,cublas-autotune", &err),
+        GEMMTUNE_OK);
     assert_int_equal(bits | all, (1u << GT_RIVALS) - 1 - (1u << index_of("self")));
 }
 
@@ -283,6 +285,8 @@ static void test_who_serves(void **state) {
         {"cublas", "f32-nn-1x1x1,batch=3", GEMMTUNE_CUDA, false, true},
         {"cublaslt", "f32-nn-1x1x1,batch=3", GEMMTUNE_CUDA, false, true},
         {"cublas", "f32-nn-1x1x1,batch=3,pointers", GEMMTUNE_CUDA, false, true},
+        {"cublas-autotune", "f32-nn-1x1x1,batch=3,pointers", GEMMTUNE_CUDA, false, true},
+        {"cublas-autotune", "bf16-nn-8x8x8,groups=3", GEMMTUNE_CUDA, false, false},
         {"cublaslt", "f32-nn-1x1x1,batch=3,pointers", GEMMTUNE_CUDA, false, false},
         {"cublas", "bf16-nn-8x8x8,groups=3", GEMMTUNE_CUDA, false, true},
         {"cublas", "bf16-nn-8x8x8,batch=3,masked", GEMMTUNE_CUDA, false, true},

@@ -47,6 +47,7 @@ typedef int gt_cublas_algo;
     X(GT_CUBLAS_COMPUTE_FIXED, CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT, 79)                 \
     X(GT_CUBLAS_STRATEGY_EAGER, CUBLAS_EMULATION_STRATEGY_EAGER, 2)                        \
     X(GT_CUBLAS_ALGO_DEFAULT, CUBLAS_GEMM_DEFAULT, -1)                                     \
+    X(GT_CUBLAS_ALGO_AUTOTUNE, CUBLAS_GEMM_AUTOTUNE, 999)                                  \
     X(GT_CUBLASLT_DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                             \
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
     X(GT_CUBLASLT_DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                         \

@@ -8,17 +8,10 @@
 #include <string.h>
 
 const struct gt_rival *const gt_rivals[GT_RIVALS + 1] = {
-    &gt_rival_cublas,
-    &gt_rival_cublaslt,
-    &gt_rival_cublas_apart,
-    &gt_rival_cublaslt_apart,
-    &gt_rival_clblast,
-    &gt_rival_cpu,
-    &gt_rival_self,
-    &gt_rival_plan_none,
-    &gt_rival_plan_any,
-    &gt_rival_one_call,
-    NULL,
+    &gt_rival_cublas,          &gt_rival_cublaslt, &gt_rival_cublas_apart,
+    &gt_rival_cublaslt_apart,  &gt_rival_clblast,  &gt_rival_cpu,
+    &gt_rival_cublas_autotune, &gt_rival_self,     &gt_rival_plan_none,
+    &gt_rival_plan_any,        &gt_rival_one_call, NULL,
 };
 
 static int find(const char *name, size_t length) {

@@ -60,7 +60,7 @@ extern const struct gt_rival gt_rival_own, gt_rival_self;
 /* The library without a workspace, with as much as it likes, and by gemmtune_gemm. */
 extern const struct gt_rival gt_rival_plan_none, gt_rival_plan_any, gt_rival_one_call;
 extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_cublas_apart,
-    gt_rival_cublaslt_apart, gt_rival_clblast, gt_rival_cpu;
+    gt_rival_cublaslt_apart, gt_rival_clblast, gt_rival_cpu, gt_rival_cublas_autotune;
 
 /* Each variant is one kind of arithmetic: strict, tf32, cuBLAS's emulations. Not listed. */
 extern const struct gt_rival gt_rival_cublas_kinds;
@@ -68,7 +68,7 @@ extern const struct gt_rival gt_rival_cublas_kinds;
 /* "exact: tile T=8": the way in which a plan's kernel was found, and its name. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 
-enum { GT_RIVALS = 10 };
+enum { GT_RIVALS = 11 };
 /* ends with NULL; without own */
 extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1];
 

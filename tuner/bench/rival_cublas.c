@@ -33,6 +33,7 @@ struct cublas {
     const struct gt_bench_workspace *workspace;
     const struct gt_cublas *api;
     cublasHandle_t handle;
+    gt_cublas_algo algo; /* of cublasGemmEx and its batches */
     struct gt_cublas_shape shape;
     struct gt_cublas_rows rows; /* used where the shape has rows */
     int ways;
@@ -61,6 +62,7 @@ static gt_status open_cublas(void **self, const struct gt_rival_setup *setup,
         return status;
     }
     c->workspace = setup->workspace;
+    c->algo = GT_CUBLAS_ALGO_DEFAULT;
     c->rows = (struct gt_cublas_rows){
         .api = c->api, .handle = c->handle, .store = {.lab = setup->lab}};
     *self = c;
@@ -98,7 +100,7 @@ static gt_status enqueue_batch(const struct cublas *c, gt_cublas_compute compute
                                 c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha,
                                 x->b, s->type_a, s->lda, s->stride_a, x->a, s->type_b,
                                 s->ldb, s->stride_b, x->beta, x->c, s->type_c, s->ldc,
-                                s->stride_c, s->batch, compute, GT_CUBLAS_ALGO_DEFAULT),
+                                s->stride_c, s->batch, compute, c->algo),
                             "cublasGemmStridedBatchedEx", err);
 }
 
@@ -114,7 +116,7 @@ static gt_status enqueue_pointers(const struct cublas *c, gt_cublas_compute comp
                                     (const void *const *)x->b, s->type_a, s->lda,
                                     (const void *const *)x->a, s->type_b, s->ldb, x->beta,
                                     (void *const *)x->c, s->type_c, s->ldc, s->batch,
-                                    compute, GT_CUBLAS_ALGO_DEFAULT),
+                                    compute, c->algo),
         "cublasGemmBatchedEx", err);
 }
 
@@ -127,11 +129,11 @@ static gt_status enqueue_as(struct cublas *c, gt_cublas_compute compute, bool in
         return enqueue_pointers(c, compute, x, err);
     if (s->batch > 1)
         return enqueue_batch(c, compute, x, err);
-    return gt_cublas_result(
-        c->api->cublasGemmEx(c->handle, s->op_a, s->op_b, s->m, s->n, s->k, x->alpha, x->b,
-                             s->type_a, s->lda, x->a, s->type_b, s->ldb, x->beta, x->c,
-                             s->type_c, s->ldc, compute, GT_CUBLAS_ALGO_DEFAULT),
-        "cublasGemmEx", err);
+    return gt_cublas_result(c->api->cublasGemmEx(c->handle, s->op_a, s->op_b, s->m, s->n,
+                                                 s->k, x->alpha, x->b, s->type_a, s->lda,
+                                                 x->a, s->type_b, s->ldb, x->beta, x->c,
+                                                 s->type_c, s->ldc, compute, c->algo),
+                            "cublasGemmEx", err);
 }
 
 static gt_status enqueue(void *self, int variant, const struct gt_call *x,
@@ -175,6 +177,41 @@ const struct gt_rival gt_rival_cublas = {
     .prepare = prepare,
     .enqueue = enqueue,
     .describe = describe,
+};
+
+/* ---- its own tuning ---- */
+
+/* The first call of a product outside of a capture times candidates, and the handle keeps
+ * the fastest. The check makes that call. cuBLAS before 13.0 refuses it. */
+static gt_status open_autotune(void **self, const struct gt_rival_setup *setup,
+                               struct gt_err *err) {
+    const gt_status status = open_cublas(self, setup, err);
+    if (status == GEMMTUNE_OK)
+        ((struct cublas *)*self)->algo = GT_CUBLAS_ALGO_AUTOTUNE;
+    return status;
+}
+
+static bool serves_autotune(const struct gt_device *d, const gemmtune_problem *p) {
+    return gt_cublas_serves(d, p) && !gt_cublas_shape_of(p).has_rows;
+}
+
+static void describe_autotune(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
+    const struct cublas *c = self;
+    char note[96];
+    snprintf(note, sizeof note, ", tuned by itself%s", c->shape.note);
+    describe_as(text, c, c->way[variant].pedantic ? "pedantic" : "default", note);
+}
+
+const struct gt_rival gt_rival_cublas_autotune = {
+    .name = "cublas-autotune",
+    .about = "cuBLAS's choice by its own timing (CUBLAS_GEMM_AUTOTUNE)",
+    .by_name_only = true,
+    .serves = serves_autotune,
+    .open = open_autotune,
+    .close = close_cublas,
+    .prepare = prepare,
+    .enqueue = enqueue,
+    .describe = describe_autotune,
 };
 
 /* ---- all kinds of arithmetic ---- */

@@ -28,8 +28,8 @@ static const struct gt_option options[] = {
      "problems to measure (sweep.json)", 0, 0},
     GT_OPTION_READ_DB(struct values),
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
-     "cublas, cublaslt, cublas+kernel, cublaslt+kernel, clblast, cpu or self, with commas "
-     "between (default: all but self)",
+     "cublas, cublaslt, cublas+kernel, cublaslt+kernel, clblast, cpu, cublas-autotune or "
+     "self, with commas between (default: all but the last two)",
      0, 0},
     {"rounds", 'r', GT_OPT_INT, offsetof(struct values, rounds), "N",
      "samples of each side, in turn (default 21)", 6, GT_SAMPLES_MAX},
