@@ -25,8 +25,14 @@ said() {
     cat "$TMPDIR/err"
 }
 kept() { # the comparisons that are stored
-    sql "$db" "SELECT s.problem, x.workspace, x.library, x.version, x.verdict, x.rounds, x.driver, x.provenance
+    sql "$db" "SELECT s.problem, x.workspace, x.library, x.version, x.rounds, x.driver, x.provenance
         FROM rival AS x JOIN subject AS s ON s.id = x.subject ORDER BY 1, 2, 3, 4, x.id"
+}
+ratio() { # WORKSPACE LIBRARY: as it is said of the first problem
+    sql "$db" "SELECT printf('%.3f ', ratio) || verdict FROM rival WHERE workspace = $1 AND library = '$2'"
+}
+of() { # WORKSPACE COLUMN: of the first problem beside cublas
+    sql "$db" "SELECT $2 FROM rival WHERE workspace = $1 AND library = 'cublas'"
 }
 moments() {
     sql "$db" "SELECT id, measured_ms FROM rival ORDER BY id"
@@ -35,11 +41,14 @@ moments() {
 against "$one" "$other" --against cublas,cublaslt
 is "a run with both libraries: exit 0" "$code" 0
 is "each limit and library has a row; nobody multiplies i32" "$(kept)" "\
-$one|0|cublas|130100|loss|21|CUDA 13.0|local
-$one|0|cublaslt|130100|loss|21|CUDA 13.0|local
-$one|33554432|cublas|130100|loss|21|CUDA 13.0|local
-$one|33554432|cublaslt|130100|loss|21|CUDA 13.0|local"
-has "and it is said" "$(said)" "1/2] $one, no workspace: cublas 13.1.0 0.9*loss, cublaslt 13.1.0 0.9*loss"
+$one|0|cublas|130100|21|CUDA 13.0|local
+$one|0|cublaslt|130100|21|CUDA 13.0|local
+$one|33554432|cublas|130100|21|CUDA 13.0|local
+$one|33554432|cublaslt|130100|21|CUDA 13.0|local"
+has "and it is said" "$(said)" "1/2] $one, no workspace: cublas 13.1.0 $(ratio 0 cublas), cublaslt 13.1.0 $(ratio 0 cublaslt)"
+is "a verdict is what the ratio and the floor say" "$(sql "$db" "SELECT count(*) FROM rival WHERE verdict =
+    CASE WHEN ratio_high > 1.5 * ratio_low THEN 'noisy' WHEN ratio_low > 1 + floor THEN 'win'
+    WHEN ratio_high < 1 - floor THEN 'loss' ELSE 'tie' END")" 4
 has "with the workspace" "$(said)" "2/2] $one, 32 MiB workspace: cublas"
 is "the ratio is the rival's time over ours" "$(sql "$db" "SELECT count(*) FROM rival WHERE
     abs(ratio - rival_ns / ours_ns) < 0.05 AND ratio_low <= ratio AND ratio <= ratio_high")" 4
@@ -75,10 +84,12 @@ listed() {
 }
 is "list has the verdict and the library" \
     "$(listed "json_extract(value, '\$.vendor'), json_extract(value, '\$.vendor_verdict'),
-        json_extract(value, '\$.vendor_ratio') BETWEEN 0.8 AND 1, json_extract(value, '\$.vendor_without_verdict'),
+        abs(json_extract(value, '\$.vendor_ratio') - $(of 33554432 ratio)) < 0.0001,
+        json_extract(value, '\$.vendor_without_verdict'),
+        abs(json_extract(value, '\$.vendor_without_ratio') - $(of 0 ratio)) < 0.0001,
         json_extract(value, '\$.vendor_ratio_low') <= json_extract(value, '\$.vendor_ratio')")" \
-    "cublas 13.1.0|loss|1|loss|1
-||||"
+    "cublas 13.1.0|$(of 33554432 verdict)|1|$(of 0 verdict)|1|1
+|||||"
 has "and people see the ratio" "$("$GEMMTUNE" list --db "$db")" "vs vendor"
 "$GEMMTUNE" export --db "$db" "$TMPDIR/tuned.json" >"$TMPDIR/out"
 has "export says what it took along" "$(cat "$TMPDIR/out")" "2 comparisons"
@@ -104,7 +115,7 @@ sql "$db" "DELETE FROM rival"
 "$GEMMTUNE" bench --device 0 --db "$db" --rounds 6 "$one" f32-nn-9x9x9 --against cublas --workspace 1MiB \
     --store >"$TMPDIR/out" 2>"$TMPDIR/err"
 is "bench --store: exit 0" $? 0
-is "it stores each line, tuned or not, with its workspace" "$(kept | cut -d'|' -f1-4,6)" \
+is "it stores each line, tuned or not, with its workspace" "$(kept | cut -d'|' -f1-5)" \
     "$one|1048576|cublas|130100|6
 f32-nn-9x9x9|1048576|cublas|130100|6"
 has "and says so" "$(said)" "2 comparisons stored"
