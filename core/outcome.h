@@ -36,6 +36,21 @@ enum {
 
 const char *gt_outcome_word(gt_outcome outcome);
 
+/* How our kernel did beside a library, both timed in turns: a stored word, too. The rule is
+ * gt_verdict_of (tuner/bench/). */
+#define GT_VERDICT_LIST(X)                                                                 \
+    X(GT_NO_VERDICT, "") /* never stored */                                                \
+    X(GT_WIN, "win")     /* ours is faster */                                              \
+    X(GT_TIE, "tie")                                                                       \
+    X(GT_LOSS, "loss")                                                                     \
+    X(GT_NOISY, "noisy") /* the ratio is too uncertain to be any of these */
+
+enum gt_verdict {
+#define X(name, word) name,
+    GT_VERDICT_LIST(X)
+#undef X
+};
+
 enum {
     GT_SAMPLES_MAX = 64,
     GT_SAMPLES_ENOUGH = 6 /* from so many on, an interval needs no distribution */

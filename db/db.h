@@ -3,13 +3,14 @@
  * db.h - the tuning database: the only room that speaks SQL.
  *
  * A trial is one point of one family tried on one problem and device. A record is one of a
- * problem's finalists. No row holds code: families and points are names and integers, and
- * every reader checks them again. Every row carries its own checksum. A row with a wrong
- * checksum is skipped with one log line and never written back.
+ * problem's finalists. A rival is a vendor's library that was timed beside one. No row
+ * holds code: families and points are names and integers, and every reader checks them
+ * again. Every row carries its own checksum. A row with a wrong checksum is skipped with
+ * one log line and never written back.
  *
  * Read side (part of libgemmtune): gt_db_open with GT_DB_READ, gt_db_state, gt_db_devices,
- * gt_db_records, gt_db_trials. Write side (the program only): everything else. A handle
- * belongs to one thread and must not cross fork().
+ * gt_db_records, gt_db_trials, gt_db_rivals. Write side (the program only): everything
+ * else. A handle belongs to one thread and must not cross fork().
  */
 #ifndef GT_DB_DB_H
 #define GT_DB_DB_H
@@ -113,6 +114,30 @@ struct gt_record_row {
     int64_t measured_ms;    /* since 1970; the same in all records written together */
 };
 
+enum { GT_DB_LIBRARY_MAX = 32 }; /* bytes of a library's name with the NUL */
+
+/* A kernel of ours beside a library, both timed in turns. */
+struct gt_rival_row {
+    struct gt_db_subject subject; /* our kernel */
+    int64_t workspace;            /* bytes that each side had */
+    const char *library;          /* "cublas" */
+    int version;                  /* as the library numbers itself: 130100 */
+    enum gt_verdict verdict;
+    double ours_ns, rival_ns;            /* medians */
+    double ratio, ratio_low, ratio_high; /* the library's time over ours, round by round:
+                                          * median and 95 % interval */
+    double floor; /* how far from 1 the ratio of our kernel to itself was */
+    int rounds;
+    const char *driver;     /* of the device, when it was measured */
+    int64_t measured_ms;    /* since 1970 */
+    const char *provenance; /* "local", or the file or machine that it came from */
+    bool is_local;
+};
+
+/* A number for the kernel of a subject: equal subjects have equal ones, and different ones
+ * do not by chance. */
+uint64_t gt_db_subject_key(const struct gt_db_subject *subject);
+
 /* ---- read side ---- */
 
 typedef gt_status (*gt_db_device_fn)(void *user, const char *key, const struct gt_device *d,
@@ -122,11 +147,15 @@ typedef gt_status (*gt_db_record_fn)(void *user, const struct gt_record_row *row
 typedef gt_status (*gt_db_trial_fn)(void *user, const struct gt_trial_row *row,
                                     struct gt_err *err);
 
+typedef gt_status (*gt_db_rival_fn)(void *user, const struct gt_rival_row *row,
+                                    struct gt_err *err);
+
 /* Calls fn for each row; stops when fn returns anything but GEMMTUNE_OK, and returns that.
  * NULL selects everything. The order is defined:
  * - devices by key,
  * - records by device, problem, rank,
- * - trials by device, problem, id.
+ * - trials by device, problem, id,
+ * - rivals by device, problem, kernel, workspace, library, version, those from here first.
  * Ranks run 0, 1, 2, ... over the sound rows of a (device, problem). Rows verified here
  * come first, then the winner of each source, the fastest ahead, then the second of each
  * source, and so on. One kernel may come twice, from here and from elsewhere. */
@@ -136,6 +165,8 @@ gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *pr
                         gt_db_record_fn fn, void *user, struct gt_err *err);
 gt_status gt_db_trials(struct gt_db *db, const char *device_key, const char *problem,
                        gt_db_trial_fn fn, void *user, struct gt_err *err);
+gt_status gt_db_rivals(struct gt_db *db, const char *device_key, const char *problem,
+                       gt_db_rival_fn fn, void *user, struct gt_err *err);
 /* The trials of gt_db_trials that were made here, are correct, and took at most `within`
  * times as long as the best verified record of their device and problem. */
 gt_status gt_db_runners_up(struct gt_db *db, double within, gt_db_trial_fn fn, void *user,
@@ -202,6 +233,13 @@ gt_status gt_db_records_replace(bool *put, struct gt_db *db, int64_t known_ms,
                                 const struct gt_record_row *rows, size_t count,
                                 struct gt_err *err);
 
+/* Stores rows that were measured here, now, all or none. A row of the same kernel,
+ * workspace, library and version is replaced. The provenance and the moment of the rows are
+ * ignored. ENOTFOUND: the database does not know the device. EINVAL: a row that a reader
+ * would skip. */
+gt_status gt_db_rivals_put(struct gt_db *db, const struct gt_rival_row *rows, size_t count,
+                           struct gt_err *err);
+
 /* A finished search of a problem, and the limits that it was given. */
 struct gt_tuning {
     const char *device_key, *problem;
@@ -221,21 +259,24 @@ gt_status gt_db_tuning_find(bool *found, struct gt_db *db, const struct gt_tunin
 /* ---- moving results ---- */
 
 struct gt_merge_report {
-    int64_t devices, trials, records, skipped; /* rows added; rows refused (each logged) */
+    /* rows added; rows refused (each logged) */
+    int64_t devices, trials, records, rivals, skipped;
 };
 
-/* Takes everything from another database file: all finished trials, and records, which are
- * marked unverified and keep their provenance; winners are computed anew. Commutative and
+/* Takes everything from another database file: all finished trials, records, which are
+ * marked unverified, and rivals. Records and rivals keep their provenance; winners are
+ * computed anew. Commutative and
  * idempotent; all or nothing. The source is opened read-only with defensive settings and
  * stays byte-identical. */
 gt_status gt_db_merge(struct gt_merge_report *report, struct gt_db *db, const char *from,
                       struct gt_err *err);
 struct gt_export_report {
-    int64_t devices, records; /* that were written */
+    int64_t devices, records, rivals; /* that were written */
 };
 
 /* Writes tuned results as text that people can review: one JSON document (devices, records
- * sorted by device, problem and rank, each kernel once). `device_key` NULL: all. The file
+ * sorted by device, problem and rank, each kernel once, and what their kernels were
+ * compared with). `device_key` NULL: all. The file
  * appears whole (core/new_file.h). Path "-" writes to stdout. */
 gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
                        const char *device_key, const char *path, struct gt_err *err);

@@ -3,8 +3,9 @@
  * export.c - tuned results as text that people review: one record a line, in the order of
  * gt_db_records, each kernel once, numbers that read back to the same value. The interval
  * of a single sample is null. Devices and the hashes of families stand once, so that a
- * changed hash is one changed line. The same database always gives the same bytes. The file
- * appears whole or not at all.
+ * changed hash is one changed line. Comparisons with libraries follow, for the kernels
+ * that are written; a file without any has format 3, as before there were some. The same
+ * database always gives the same bytes. The file appears whole or not at all.
  */
 #include "db/internal.h"
 
@@ -169,8 +170,12 @@ struct document {
     struct gt_ranking ranking;
     struct stamps stamps;
     struct sources sources;
-    int64_t records; /* written so far */
-    bool first;      /* no element of the array was written yet */
+    int64_t records;          /* written so far */
+    int64_t rivals;           /* the same */
+    struct gt_rival_row last; /* the comparison that was written last, without its texts */
+    uint64_t last_kernel;
+    char last_library[GT_DB_LIBRARY_MAX];
+    bool first; /* no element of the array was written yet */
 };
 
 /* Devices without tuned results are left out. */
@@ -269,8 +274,9 @@ static gt_status print_record(void *user, void *stored_record, struct gt_err *er
     return GEMMTUNE_OK;
 }
 
-/* A member for each device: its key, and its records. */
-static gt_status print_records(struct document *doc, struct gt_err *err) {
+/* A member for each device: its key, and its rows of the table. */
+static gt_status print_lists(struct document *doc, const struct gt_db_table *table,
+                             gt_stored_fn print, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     bool first = true;
     for (size_t i = 0; i < doc->devices.count && status == GEMMTUNE_OK; i++) {
@@ -278,12 +284,76 @@ static gt_status print_records(struct document *doc, struct gt_err *err) {
         gt_json_quote(doc->out, doc->devices.text[i]);
         (void)fputs(": [", doc->out);
         doc->first = true;
-        status = gt_db_each(doc->db, &gt_record_table, doc->devices.text[i], NULL,
-                            print_record, doc, err);
+        status = gt_db_each(doc->db, table, doc->devices.text[i], NULL, print, doc, err);
         (void)fputs("\n    ]", doc->out);
     }
     return status;
 }
+
+/* ---- comparisons ---- */
+
+#define OF_RECORD                                                                          \
+    "FROM record AS r JOIN subject AS s ON s.id = r.subject "                              \
+    "JOIN device AS d ON d.id = s.device JOIN family AS f ON f.id = s.family "
+
+/* Whether the kernel is among the records. */
+static gt_status is_record(bool *found, struct document *doc, const struct gt_db_subject *s,
+                           struct gt_err *err) {
+    int64_t one = 0;
+    size_t at;
+    const gt_status status =
+        gt_sql_int(&one, found, doc->db, err,
+                   "SELECT 1 " OF_RECORD "WHERE d.key = ? AND s.problem = ? AND "
+                   "f.name = ? AND f.hash = ? AND s.point = ?",
+                   "ttttt", s->device_key, s->problem, s->family, s->family_hash, s->point);
+    *found = *found && find_source(&at, &doc->sources, s->family, s->family_hash);
+    return status;
+}
+
+/* Of the comparisons of a kernel under equal conditions the first one is written: from
+ * here, if there is such. */
+static bool is_other(struct document *doc, const struct gt_rival_row *row) {
+    const uint64_t kernel = gt_db_subject_key(&row->subject);
+    const bool same = doc->rivals > 0 && kernel == doc->last_kernel &&
+                      row->workspace == doc->last.workspace &&
+                      row->version == doc->last.version &&
+                      strcmp(row->library, doc->last_library) == 0;
+    doc->last = *row;
+    doc->last_kernel = kernel;
+    (void)snprintf(doc->last_library, sizeof doc->last_library, "%s", row->library);
+    return !same;
+}
+
+static gt_status print_rival(void *user, void *stored_rival, struct gt_err *err) {
+    struct document *doc = user;
+    const struct gt_stored_rival *rival = stored_rival;
+    bool wanted = false;
+    const gt_status status = is_record(&wanted, doc, &rival->row.subject, err);
+    if (status != GEMMTUNE_OK || !wanted || !is_other(doc, &rival->row))
+        return status;
+    begin_line(doc->out, &doc->first, "      {\"family\": ");
+    print_word(doc, &rival->row.subject);
+    (void)fputs(", ", doc->out);
+    print_columns(doc->out, &gt_rival_table, rival);
+    (void)fputc('}', doc->out);
+    doc->rivals++;
+    return GEMMTUNE_OK;
+}
+
+static gt_status has_rivals(bool *found, struct document *doc, struct gt_err *err) {
+    int64_t one = 0;
+    return gt_sql_int(&one, found, doc->db, err,
+                      "SELECT 1 " OF_RECORD "JOIN rival AS x ON x.subject = s.id "
+                      "WHERE d.key = coalesce(?, d.key) LIMIT 1",
+                      "t", doc->only);
+}
+
+static gt_status print_rivals(struct document *doc, struct gt_err *err) {
+    (void)fputs("\n  },\n  \"rivals\": {", doc->out);
+    return print_lists(doc, &gt_rival_table, print_rival, err);
+}
+
+/* ---- the whole document ---- */
 
 /* A member for each family: the word by which records name it, its name and its hash. */
 static void print_sources(struct document *doc) {
@@ -303,16 +373,20 @@ static void print_sources(struct document *doc) {
 }
 
 static gt_status print_all(struct document *doc, struct gt_err *err) {
-    (void)fputs("{\n  \"format\": 3,\n  \"devices\": [", doc->out);
-    gt_status status =
-        gt_db_each(doc->db, &gt_device_table, NULL, NULL, print_device, doc, err);
+    bool compared = false;
+    gt_status status = has_rivals(&compared, doc, err);
+    (void)fprintf(doc->out, "{\n  \"format\": %d,\n  \"devices\": [", compared ? 4 : 3);
+    if (status == GEMMTUNE_OK)
+        status = gt_db_each(doc->db, &gt_device_table, NULL, NULL, print_device, doc, err);
     if (status == GEMMTUNE_OK)
         status = note_records(doc, err);
     (void)fputs("\n  ],\n  \"families\": {", doc->out);
     print_sources(doc);
     (void)fputs("\n  },\n  \"records\": {", doc->out);
     if (status == GEMMTUNE_OK)
-        status = print_records(doc, err);
+        status = print_lists(doc, &gt_record_table, print_record, err);
+    if (status == GEMMTUNE_OK && compared)
+        status = print_rivals(doc, err);
     (void)fputs("\n  }\n}\n", doc->out);
     return status;
 }
@@ -329,7 +403,8 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
     status = print_all(&doc, err);
     gt_locale_leave(l);
     (void)gt_sql_script(db, "ROLLBACK", NULL);
-    *report = (struct gt_export_report){(int64_t)doc.devices.count, doc.records};
+    *report =
+        (struct gt_export_report){(int64_t)doc.devices.count, doc.records, doc.rivals};
     free(doc.devices.text);
     free(doc.kernels.text);
     free(doc.stamps.set);

@@ -14,9 +14,10 @@
  * Formats:
  *   1  has another name for one column, and old keys for CPUs,
  *   2  repeats the device and the hash of the family in each record,
- *   3  has a list of records for each device, and the hashes of families once.
+ *   3  has a list of records for each device, and the hashes of families once,
+ *   4  has a list of comparisons with libraries for each device, too.
  */
-enum { MEMBERS_MAX = 40, FORMAT = 3, FORMAT_SHARED = 3 };
+enum { MEMBERS_MAX = 40, FORMAT = 4, FORMAT_SHARED = 3, FORMAT_RIVALS = 4 };
 
 /* ---- one row --------------------------------------------------------------- */
 
@@ -257,6 +258,22 @@ static gt_status take_record(struct gt_intake *in, const struct record_list *lis
     return status == GEMMTUNE_OK ? gt_intake_record(in, &record, err) : status;
 }
 
+static gt_status take_rival(struct gt_intake *in, const struct record_list *list, size_t i,
+                            struct gt_err *err) {
+    const struct gt_node object = gt_json_at(list->records, i);
+    struct gt_stored_rival rival = {.row.provenance = GT_LOCAL};
+    struct gt_stored_device device = {0};
+    struct shared shared;
+    gt_status status = find_family(&shared, list, object, err);
+    if (status == GEMMTUNE_OK)
+        status = read_row(&gt_rival_table, &rival, object, &shared, err);
+    if (status == GEMMTUNE_OK)
+        status = find_described(&device, list->devices, list->records,
+                                rival.row.subject.device_key, err);
+    rival.row.subject.device_key = device.key; /* not the old key */
+    return status == GEMMTUNE_OK ? gt_intake_rival(in, &rival, err) : status;
+}
+
 static gt_status need_kind(struct gt_node *out, struct gt_node root, const char *name,
                            enum gt_json_kind kind, struct gt_err *err) {
     const gt_status status = gt_json_need(out, root, name, err);
@@ -266,44 +283,59 @@ static gt_status need_kind(struct gt_node *out, struct gt_node root, const char 
     return status;
 }
 
+/* take_record or take_rival */
+typedef gt_status (*take_fn)(struct gt_intake *in, const struct record_list *list, size_t i,
+                             struct gt_err *err);
+
 static gt_status take_list(struct gt_intake *in, const struct record_list *list,
-                           struct gt_err *err) {
+                           take_fn take, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     if (gt_json_kind(list->records) != GT_JSON_ARRAY)
         return gt_json_fail(list->records, err, "must be an array");
     for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(list->records); i++)
-        status = take_record(in, list, i, err);
+        status = take(in, list, i, err);
     return status;
 }
 
 static gt_status take_records(struct gt_intake *in, struct gt_node root,
                               struct record_list list, struct gt_err *err) {
     gt_status status = need_kind(&list.records, root, "records", GT_JSON_ARRAY, err);
-    return status == GEMMTUNE_OK ? take_list(in, &list, err) : status;
+    return status == GEMMTUNE_OK ? take_list(in, &list, take_record, err) : status;
 }
 
-static gt_status take_shared_records(struct gt_intake *in, struct gt_node root,
-                                     struct record_list list, struct gt_err *err) {
+/* A member of `root` with a list for each device. */
+static gt_status take_lists(struct gt_intake *in, struct gt_node root, const char *member,
+                            struct record_list list, take_fn take, struct gt_err *err) {
     struct gt_node lists;
-    gt_status status = need_kind(&list.families, root, "families", GT_JSON_OBJECT, err);
-    if (status == GEMMTUNE_OK)
-        status = need_kind(&lists, root, "records", GT_JSON_OBJECT, err);
+    gt_status status = need_kind(&lists, root, member, GT_JSON_OBJECT, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(lists); i++) {
         list.records = gt_json_at(lists, i);
         list.device = gt_json_key(list.records);
-        status = take_list(in, &list, err);
+        status = take_list(in, &list, take, err);
     }
     return status;
 }
 
+static gt_status take_shared(struct gt_intake *in, struct gt_node root,
+                             struct record_list list, bool rivals, struct gt_err *err) {
+    gt_status status = need_kind(&list.families, root, "families", GT_JSON_OBJECT, err);
+    if (status == GEMMTUNE_OK)
+        status = take_lists(in, root, "records", list, take_record, err);
+    return status == GEMMTUNE_OK && rivals
+               ? take_lists(in, root, "rivals", list, take_rival, err)
+               : status;
+}
+
 static gt_status check_members(int64_t *version, struct gt_node root, struct gt_err *err) {
-    static const char *const all[] = {"format", "devices", "records", "families", NULL};
+    static const char *const all[] = {"format",   "devices", "records",
+                                      "families", "rivals",  NULL};
+    static const char *const shared[] = {"format", "devices", "records", "families", NULL};
     static const char *const old[] = {"format", "devices", "records", NULL};
     gt_status status = gt_json_only(root, all, err);
     if (status == GEMMTUNE_OK)
         status = gt_json_need_int(version, root, "format", 1, FORMAT, err);
-    if (status == GEMMTUNE_OK && *version < FORMAT_SHARED)
-        status = gt_json_only(root, old, err);
+    if (status == GEMMTUNE_OK && *version < FORMAT_RIVALS)
+        status = gt_json_only(root, *version < FORMAT_SHARED ? old : shared, err);
     return status;
 }
 
@@ -318,8 +350,9 @@ static gt_status take_document(struct gt_intake *in, struct gt_node root,
         status = take_device(in, gt_json_at(list.devices, i), err);
     if (status != GEMMTUNE_OK)
         return status;
-    return (version < FORMAT_SHARED ? take_records : take_shared_records)(in, root, list,
-                                                                          err);
+    return version < FORMAT_SHARED
+               ? take_records(in, root, list, err)
+               : take_shared(in, root, list, version >= FORMAT_RIVALS, err);
 }
 
 /* ---- the file -------------------------------------------------------------- */

@@ -32,6 +32,12 @@ static void forget_card(struct gt_device *d) {
     d->uuid[0] = d->pci[0] = d->driver[0] = d->compiler[0] = '\0';
 }
 
+static int64_t *count_of(struct gt_merge_report *report, const struct gt_db_table *table) {
+    return table == &gt_trial_table   ? &report->trials
+           : table == &gt_rival_table ? &report->rivals
+                                      : &report->records;
+}
+
 /* Stores the row and counts it when it is new. A row is refused, if its device did not
  * arrive, with a log line. */
 static gt_status put(struct gt_intake *in, const struct gt_db_table *table,
@@ -39,7 +45,7 @@ static gt_status put(struct gt_intake *in, const struct gt_db_table *table,
                      struct gt_err *err) {
     int64_t id = 0;
     struct gt_err why = {{0}};
-    int64_t *count = table == &gt_trial_table ? &in->report.trials : &in->report.records;
+    int64_t *count = count_of(&in->report, table);
     const gt_status status = gt_subject_put(&id, in->db, subject, &why);
     if (status == GEMMTUNE_ENOTFOUND) {
         in->report.skipped++;
@@ -174,4 +180,38 @@ gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err
     if (before_ms < row->measured_ms)
         status = gt_records_delete(in->db, &row->subject, row->provenance, err);
     return status == GEMMTUNE_OK ? add_record(in, theirs, err) : status;
+}
+
+/* Whether this database's own comparison is as good as `theirs`, which left from here. */
+static gt_status have_rival(bool *have, struct gt_intake *in,
+                            const struct gt_stored_rival *theirs, struct gt_err *err) {
+    struct gt_stored_rival ours = {0};
+    int64_t id = 0;
+    const gt_status status =
+        gt_rival_find(have, &ours, &id, in->db, &theirs->row, GT_LOCAL, err);
+    ours.row.provenance = in->own;
+    *have = *have && !replaces(&gt_rival_table, theirs, theirs->row.measured_ms, &ours,
+                               ours.row.measured_ms);
+    return status;
+}
+
+gt_status gt_intake_rival(void *intake, void *stored_rival, struct gt_err *err) {
+    struct gt_intake *in = intake;
+    struct gt_stored_rival *theirs = stored_rival, before = {0};
+    struct gt_rival_row *row = &theirs->row;
+    bool found = false;
+    int64_t id = 0;
+    gt_status status = GEMMTUNE_OK;
+    row->provenance = name_here(in, row->provenance);
+    if (is_own(in, row->provenance))
+        status = have_rival(&found, in, theirs, err);
+    if (status != GEMMTUNE_OK || found)
+        return status;
+    status = gt_rival_find(&found, &before, &id, in->db, row, row->provenance, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (found && !replaces(&gt_rival_table, theirs, row->measured_ms, &before,
+                           before.row.measured_ms))
+        return GEMMTUNE_OK;
+    return put(in, &gt_rival_table, &row->subject, theirs, id == 0, err);
 }

@@ -17,6 +17,7 @@
  *     store.c    transactions, subjects, sets of records
  *     owner.c    which process holds a trial
  *     run.c      a tuning run: trials and records
+ *     rival.c    comparisons with libraries
  *     tuning.c   how far each problem was searched
  *     intake.c   the rule by which rows from elsewhere come in
  *     merge.c export.c import.c   moving results
@@ -41,7 +42,7 @@ enum {
     GT_PROVENANCE_MAX = 128, /* bytes with the NUL, as the next two */
     GT_DB_FAMILY_MAX = GT_NAME_MAX,
     GT_DB_ERROR_MAX = 512,
-    /* bytes of all texts of a trial, each with its NUL; a record has fewer */
+    /* bytes of all texts of a trial, each with its NUL; records and rivals have fewer */
     GT_DB_TEXTS_MAX = GT_DEVICE_KEY_MAX + GT_PROBLEM_NAME_MAX + GT_DB_FAMILY_MAX + 65 +
                       GT_POINT_TEXT_MAX + GT_DB_ERROR_MAX + GT_PROVENANCE_MAX
 };
@@ -67,10 +68,16 @@ struct gt_stored_record {
     char texts[GT_DB_TEXTS_MAX];
 };
 
+struct gt_stored_rival {
+    struct gt_rival_row row;
+    char texts[GT_DB_TEXTS_MAX];
+};
+
 union gt_db_stored {
     struct gt_stored_device device;
     struct gt_stored_trial trial;
     struct gt_stored_record record;
+    struct gt_stored_rival rival;
 };
 
 struct gt_db {
@@ -173,7 +180,8 @@ struct gt_locales {
 struct gt_locales gt_locale_enter(void);
 void gt_locale_leave(struct gt_locales l);
 
-extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table;
+extern const struct gt_db_table gt_device_table, gt_trial_table, gt_record_table,
+    gt_rival_table;
 
 /* "SELECT ... FROM ... WHERE <where> [ORDER BY ...]"; sqlite3_free it. NULL: no memory.
  * `where` NULL selects every row, even one without its subject, so that the row is
@@ -292,6 +300,14 @@ gt_status gt_records_stamp(int64_t *measured_ms, bool *found, struct gt_db *db,
                            const struct gt_db_subject *subject, const char *provenance,
                            struct gt_err *err);
 
+/* ---- rival.c ---- */
+
+/* Finds the row of the same kernel, workspace, library and version with this provenance.
+ * *found and *id as of gt_row_find. */
+gt_status gt_rival_find(bool *found, struct gt_stored_rival *out, int64_t *id,
+                        struct gt_db *db, const struct gt_rival_row *like,
+                        const char *provenance, struct gt_err *err);
+
 /* ---- intake.c ---- */
 
 /* Rows from elsewhere on their way in; intake.c has the rule. */
@@ -304,6 +320,7 @@ struct gt_intake {
 gt_status gt_intake_device(void *intake, void *stored_device, struct gt_err *err);
 gt_status gt_intake_trial(void *intake, void *stored_trial, struct gt_err *err);
 gt_status gt_intake_record(void *intake, void *stored_record, struct gt_err *err);
+gt_status gt_intake_rival(void *intake, void *stored_rival, struct gt_err *err);
 
 /* ---- owner.c ---- */
 

@@ -24,6 +24,7 @@ static gt_status take_all(struct gt_intake *in, struct gt_db *source, struct gt_
         {&gt_device_table, gt_intake_device},
         {&gt_trial_table, gt_intake_trial},
         {&gt_record_table, gt_intake_record},
+        {&gt_rival_table, gt_intake_rival},
     };
     gt_status status = GEMMTUNE_OK;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == GEMMTUNE_OK; i++)

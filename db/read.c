@@ -276,6 +276,24 @@ gt_status gt_db_records(struct gt_db *db, const char *device_key, const char *pr
     return gt_db_each(db, &gt_record_table, device_key, problem, give_record, &reader, err);
 }
 
+struct rival_reader {
+    gt_db_rival_fn fn;
+    void *user;
+};
+
+static gt_status give_rival(void *user, void *row, struct gt_err *err) {
+    const struct rival_reader *reader = user;
+    struct gt_stored_rival *rival = row;
+    rival->row.is_local = strcmp(rival->row.provenance, GT_LOCAL) == 0;
+    return reader->fn(reader->user, &rival->row, err);
+}
+
+gt_status gt_db_rivals(struct gt_db *db, const char *device_key, const char *problem,
+                       gt_db_rival_fn fn, void *user, struct gt_err *err) {
+    struct rival_reader reader = {fn, user};
+    return gt_db_each(db, &gt_rival_table, device_key, problem, give_rival, &reader, err);
+}
+
 /* ---- one row --------------------------------------------------------------- */
 
 static gt_status load_first(bool *found, void *row, int64_t *id, struct gt_db *db,
@@ -368,7 +386,7 @@ static gt_status check_references(struct gt_db *db, struct gt_err *err) {
 
 gt_status gt_db_check(struct gt_db *db, int64_t *bad, struct gt_err *err) {
     static const struct gt_db_table *const tables[] = {&gt_device_table, &gt_trial_table,
-                                                       &gt_record_table};
+                                                       &gt_record_table, &gt_rival_table};
     char origin[GT_PROVENANCE_MAX];
     const int64_t before = db->bad;
     *bad = 0;

@@ -7,6 +7,7 @@
 
 #include "core/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A checksum that is being made. Its texts are collected, since one long text is hashed in
@@ -119,4 +120,10 @@ void gt_subject_checksum(char checksum[GT_CHECKSUM_MAX],
     add_text(&s, subject->family_hash);
     add_text(&s, subject->point);
     end(checksum, &s);
+}
+
+uint64_t gt_db_subject_key(const struct gt_db_subject *subject) {
+    char checksum[GT_CHECKSUM_MAX];
+    gt_subject_checksum(checksum, subject);
+    return strtoull(checksum, NULL, 16);
 }

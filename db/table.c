@@ -114,6 +114,24 @@ static gt_status check_record(const void *row, const void *before, struct gt_err
     return status == GEMMTUNE_OK ? check_time(&r->time, err) : status;
 }
 
+static gt_status check_rival(const void *row, const void *before, struct gt_err *err) {
+    const struct gt_rival_row *r = &((const struct gt_stored_rival *)row)->row;
+    const struct gt_stored_rival *other = before;
+    const gt_status status =
+        check_subject(&r->subject, other != NULL ? &other->row.subject : NULL, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (!(r->ours_ns > 0 && r->rival_ns > 0))
+        return gt_fail(err, GEMMTUNE_EINVAL, "times of %g and %g ns", r->ours_ns,
+                       r->rival_ns);
+    if (!(r->ratio_low > 0 && r->ratio_low <= r->ratio && r->ratio <= r->ratio_high))
+        return gt_fail(err, GEMMTUNE_EINVAL, "ratios %g <= %g <= %g are not an interval",
+                       r->ratio_low, r->ratio, r->ratio_high);
+    return r->verdict != GT_NO_VERDICT
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_EINVAL, "there is no verdict");
+}
+
 /* ---- words ----------------------------------------------------------------- */
 
 static const char *const state_words[] = {[GT_TRIAL_RUNNING] = "running",
@@ -124,6 +142,13 @@ static const char *const state_words[] = {[GT_TRIAL_RUNNING] = "running",
 static const char *const outcome_words[] = {
 #define X(name, word) [name] = word,
     GT_OUTCOME_LIST(X)
+#undef X
+        NULL,
+};
+
+static const char *const verdict_words[] = {
+#define X(name, word) [name] = word,
+    GT_VERDICT_LIST(X)
 #undef X
         NULL,
 };
@@ -269,7 +294,41 @@ static const struct gt_db_column record_columns[] = {
        GT_PROVENANCE_MAX),
 };
 
+#define RIVAL(name_, kind_, low_, high_)                                                   \
+    {                                                                                      \
+        .name = #name_, .kind = kind_,                                                     \
+        .offset = offsetof(struct gt_stored_rival, row.name_), .low = low_, .high = high_, \
+        .exported = true                                                                   \
+    }
+#define RIVAL_REAL(name_) RIVAL(name_, GT_COLUMN_REAL, 0, 0)
+
+static const struct gt_db_column rival_columns[] = {
+    SUBJECT(struct gt_stored_rival),
+    RIVAL(workspace, GT_COLUMN_INT64, 0, EXACT_MAX),
+    RIVAL(library, GT_COLUMN_TEXT, 1, GT_DB_LIBRARY_MAX),
+    RIVAL(version, GT_COLUMN_INT, 1, INT_MAX),
+    {.name = "verdict",
+     .kind = GT_COLUMN_WORD,
+     .offset = offsetof(struct gt_stored_rival, row.verdict),
+     .words = verdict_words,
+     .exported = true},
+    RIVAL_REAL(ours_ns),
+    RIVAL_REAL(rival_ns),
+    RIVAL_REAL(ratio),
+    RIVAL_REAL(ratio_low),
+    RIVAL_REAL(ratio_high),
+    RIVAL_REAL(floor),
+    RIVAL(rounds, GT_COLUMN_INT, 1, GT_SAMPLES_MAX),
+    RIVAL(driver, GT_COLUMN_TEXT, 0, ROOM(struct gt_device, driver)),
+    RIVAL(measured_ms, GT_COLUMN_INT64, 0, EXACT_MAX),
+    OF(struct gt_stored_rival, "provenance", GT_COLUMN_TEXT, row.provenance, 1,
+       GT_PROVENANCE_MAX),
+};
+
+_Static_assert(GT_DB_LIBRARY_MAX + ROOM(struct gt_device, driver) <= GT_DB_ERROR_MAX,
+               "GT_DB_TEXTS_MAX is enough for a rival's texts");
 _Static_assert(sizeof(gt_outcome) == sizeof(int) &&
+                   sizeof(enum gt_verdict) == sizeof(int) &&
                    sizeof(gemmtune_backend) == sizeof(int) &&
                    sizeof(enum gt_trial_state) == sizeof(int),
                "GT_COLUMN_WORD takes every enum for an int");
@@ -345,4 +404,17 @@ const struct gt_db_table gt_record_table = {
     .own = SUBJECT_COLUMNS,
     .texts = offsetof(struct gt_stored_record, texts),
     .check = check_record,
+};
+
+const struct gt_db_table gt_rival_table = {
+    .name = "rival",
+    .conflict = "subject, workspace, library, version, provenance",
+    .joins = subject_joins,
+    .order = "d.key, s.problem, f.name, f.hash, s.point, x.workspace, x.library, "
+             "x.version, x.provenance <> 'local', x.provenance",
+    .column = rival_columns,
+    .count = LENGTH(rival_columns),
+    .own = SUBJECT_COLUMNS,
+    .texts = offsetof(struct gt_stored_rival, texts),
+    .check = check_rival,
 };

@@ -427,6 +427,52 @@ static inline gemmtune_status gemmtune_plan_describe(const gemmtune_plan *plan,
     return gemmtune_plan_describe_sized(plan, info, sizeof(gemmtune_plan_info));
 }
 
+/* Our kernel beside a vendor's library, both timed in turns on the plan's problem by
+ * `gemmtune tune --against` or `gemmtune bench --store`. */
+typedef struct gemmtune_rival_info {
+    uint32_t struct_size;
+    int32_t known;    /* 0: nothing is known, and all other members are 0 */
+    char library[32]; /* "cublas" or "cublaslt" */
+    int32_t version;  /* of the library, as cublasGetVersion gives it: 130100 is 13.1.0 */
+    int32_t verdict;  /* 1: our kernel is faster; 0: neither is proven faster; -1: slower */
+    double ours_ns, rival_ns;            /* medians of one product */
+    double ratio, ratio_low, ratio_high; /* rival's time over ours, taken round by round:
+                                          * the median and its 95 % interval */
+    size_t workspace;                    /* bytes that each of the two had */
+    int32_t verified; /* 1: measured on the machine of the database; 0: it came from another
+                       * one with such a device, by import or merge */
+    int32_t rounds;   /* that were measured */
+} gemmtune_rival_info;
+
+/* gemmtune_plan_rival for callers without a C compiler. */
+GEMMTUNE_API gemmtune_status gemmtune_plan_rival_sized(const gemmtune_plan *plan,
+                                                       int32_t version,
+                                                       gemmtune_rival_info *info,
+                                                       size_t size);
+
+/*
+ * Tells what the database knows of the plan's kernel beside the fastest library of this
+ * version: of the very kernel (device, problem, source and parameters), as
+ * gemmtune_plan_describe names it. So a program that serves calls of cuBLAS can leave to
+ * cuBLAS what cuBLAS does faster.
+ *
+ *   - `version` 0 stands for the version that was measured last.
+ *   - Measurements with more workspace than the plan's workspace_max do not count. Of the
+ *     others those with the most count; `workspace` says how much that was.
+ *   - Of these the measurements made here count, unless all come from elsewhere.
+ *   - Of these the library with the least ratio is the answer. One that was measured with
+ *     too much noise for a verdict makes the answer unknown.
+ *   - The matrices were aligned. Pointers that are not aligned to 16 bytes may run the
+ *     plan's second kernel, and this says nothing of it.
+ *
+ * It reads no file: gemmtune_open has read the measurements. EINVAL: NULL, or a negative
+ * version.
+ */
+static inline gemmtune_status
+gemmtune_plan_rival(const gemmtune_plan *plan, int32_t version, gemmtune_rival_info *info) {
+    return gemmtune_plan_rival_sized(plan, version, info, sizeof(gemmtune_rival_info));
+}
+
 /*
  * The operands of one call. gemmtune_args_init sets all to 0; set members afterwards. alpha
  * and beta are in host memory, all other pointers are to device memory (cl_mem for OpenCL).

@@ -25,6 +25,8 @@ static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *e
     if (status == GEMMTUNE_OK)
         status = gt_known_load_kept(&ctx->known, &ctx->snapshot.count, &stale, db,
                                     ctx->families, gt_ctx_device(ctx)->arch, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_duels_load(&ctx->duels, db, ctx->device_key, err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
         gt_log(GEMMTUNE_LOG_INFO,
@@ -155,6 +157,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_sharing_release(ctx->plans);
     gt_sharing_release(ctx->programs);
     gt_index_destroy(ctx->index);
+    gt_duels_clear(&ctx->duels);
     free(ctx->known);
     gt_families_destroy(ctx->families);
     if (ctx->gpu != NULL)

@@ -7,6 +7,7 @@
 
 #include "core/shared.h"
 #include "runtime/exec/exec.h"
+#include "runtime/lookup/duels.h"
 #include "runtime/lookup/match.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
@@ -31,6 +32,7 @@ struct gemmtune_ctx {
     struct gt_known *known;
     struct gt_index *index;
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
+    struct gt_duels duels;       /* of the device */
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_sharing *programs, *plans; /* that are loaded, that exist */
     struct gt_plan_cache cache;
@@ -81,6 +83,9 @@ gt_status gt_plan_cached(gemmtune_plan **out, gemmtune_ctx *ctx,
  * Errors of gt_growth_read, and EINVAL for a wait list that contradicts its length. */
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
 
+/* The duels of the plan's kernel with no more workspace than the plan was made with. They
+ * live as long as the plan. */
+size_t gt_plan_duels(const struct gt_duel **first, const gemmtune_plan *plan);
 /* Bytes of workspace that the plan's kernels need. */
 size_t gt_plan_workspace(const gemmtune_plan *plan);
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */

@@ -45,6 +45,7 @@ struct gemmtune_plan {
     size_t element_bytes[3];
     gemmtune_match match;
     size_t workspace_bytes;
+    struct gt_duels duels; /* of the wide kernel, with no more workspace */
     double tuned_median_ns, expected_loss;
     char family[GT_NAME_MAX];
     char params[GT_POINT_TEXT_MAX];
@@ -178,17 +179,43 @@ static void note_memory(gemmtune_plan *plan, const struct gt_fit *fit) {
     }
 }
 
+/* Copies the duels of the kernel, which may outlive the context. */
+static gt_status note_duels(gemmtune_plan *plan, const gemmtune_ctx *ctx,
+                            const struct gt_query *query, const struct gt_choice *choice,
+                            struct gt_err *err) {
+    char problem[GT_PROBLEM_NAME_MAX];
+    const struct gt_db_subject kernel = {ctx->device_key, problem, choice->family->name,
+                                         choice->family->hash, plan->params};
+    const struct gt_duel *first;
+    if (ctx->duels.count == 0)
+        return GEMMTUNE_OK;
+    (void)gt_problem_name(query->problem, problem);
+    const size_t count = gt_duels_of(&first, &ctx->duels, gt_db_subject_key(&kernel));
+    if (count == 0)
+        return GEMMTUNE_OK;
+    plan->duels.item = calloc(count, sizeof *plan->duels.item);
+    if (plan->duels.item == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        if ((uint64_t)first[i].workspace <= query->workspace_max)
+            plan->duels.item[plan->duels.count++] = first[i];
+    return GEMMTUNE_OK;
+}
+
 static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_query *query,
                       bool only_cached, struct gt_err *err) {
     struct gt_gpu *const gpu = ctx->gpu;
     struct building building = {&plan->wide, ctx->programs};
     struct gt_choice choice;
     struct gt_exec_info info;
-    const gt_status status =
+    gt_status status =
         gt_plan_choose(&choice, gpu, *query, only_cached, build, &building, err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
+    status = note_duels(plan, ctx, query, &choice, err);
+    if (status != GEMMTUNE_OK)
+        return status;
     gt_exec_describe(plan->wide, &info);
     note_workspace(plan, &info);
     plan->driver = gpu->driver;
@@ -271,6 +298,11 @@ void gt_plan_retain(const gemmtune_plan *plan) {
         gt_exec_retain(plan->narrow);
     if (late != NULL)
         gt_exec_retain(late);
+}
+
+size_t gt_plan_duels(const struct gt_duel **first, const gemmtune_plan *plan) {
+    *first = plan->duels.item;
+    return plan->duels.count;
 }
 
 size_t gt_plan_workspace(const gemmtune_plan *plan) {
@@ -376,6 +408,7 @@ void gemmtune_plan_destroy(gemmtune_plan *plan) {
     late_destroy(plan->late);
     gt_exec_destroy(plan->narrow);
     gt_exec_destroy(plan->wide);
+    gt_duels_clear(&plan->duels);
     free(plan);
 }
 

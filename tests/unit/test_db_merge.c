@@ -365,7 +365,7 @@ static void test_refused_text(void **state) {
     char *text = text_of("a.db");
     file_write(in_folder("tuned.json"), text, strlen(text));
     free(text);
-    refused_text("\"format\": 3", "\"format\": 4", "format");
+    refused_text("\"format\": 3", "\"format\": 5", "format");
     refused_text("\"format\": 3", "\"format\": 2", "families");
     refused_text("\"units\": 132", "\"units\": 131", "should be");
     refused_text("\"units\": 132", "\"units\": -1", "units");

@@ -87,8 +87,8 @@ static void test_newer(void **state) {
     (void)state;
     gt_db_close(db_open(in_folder("a.db"), GT_DB_WRITE));
     tamper(in_folder("a.db"), "PRAGMA user_version = 77");
-    refused(in_folder("a.db"), GT_DB_READ, GEMMTUNE_ESCHEMA, "version 77 is newer than 3");
-    refused(in_folder("a.db"), GT_DB_WRITE, GEMMTUNE_ESCHEMA, "version 77 is newer than 3");
+    refused(in_folder("a.db"), GT_DB_READ, GEMMTUNE_ESCHEMA, "version 77 is newer than 4");
+    refused(in_folder("a.db"), GT_DB_WRITE, GEMMTUNE_ESCHEMA, "version 77 is newer than 4");
 }
 
 static void test_write_ahead_log(void **state) {

@@ -84,6 +84,8 @@ static void open_rivals(struct gt_bench *b, const struct gt_rival_setup *setup,
             (void)gt_fail(&err, GEMMTUNE_EUNSUPPORTED, "it does not run on this device");
         else
             (void)gt_rivals[i]->open(&b->rival[i], setup, &err);
+        if (b->rival[i] != NULL && gt_rivals[i]->version != NULL)
+            why[i].version = gt_rivals[i]->version(b->rival[i]);
         snprintf(why[i].text, sizeof why[i].text, "%s", err.line);
     }
     set_active(b, -1);
@@ -340,6 +342,8 @@ static gt_status gather(int *count, struct contender *p, struct gt_bench_line *l
         .player = {.who = &gt_rival_own, .self = b->own}, .index = -1, .side = &line->own};
     if (!get_ready(b, p, problem))
         return GEMMTUNE_OK;
+    gt_rival_own_kernel(&line->kernel, b->own);
+    line->workspace = (int64_t)b->workspace.bytes;
     ++*count;
     for (int i = 0; status == GEMMTUNE_OK && i < GT_RIVALS; i++) {
         const struct gt_rival *r = gt_rivals[i];

@@ -21,6 +21,9 @@ struct gt_bench_active {
     atomic_uint entrances; /* how often a side began */
 };
 
+/* The options when nothing else is said. */
+enum { GT_BENCH_ROUNDS = 21, GT_BENCH_BUDGET_S = 5 };
+
 struct gt_bench_options {
     const char *db;  /* NULL: the default one */
     unsigned rivals; /* bit i: gt_rivals[i] */
@@ -51,14 +54,17 @@ struct gt_bench_side {
 
 struct gt_bench_line {
     struct gt_bench_side own, rival[GT_RIVALS];
+    struct gt_candidate kernel;                 /* of our own side, if it was timed */
+    int64_t workspace;                          /* bytes that each side had */
     int best;                                   /* index of the fastest rival; -1: none */
     int dropped, clock_low_mhz, clock_high_mhz; /* 0 when unknown */
     bool fatal;                                 /* the next line needs a fresh process */
 };
 
-/* The reason why a requested rival takes no part. */
+/* The reason why a requested rival takes no part, or the version of one that does. */
 struct gt_absence {
     bool foreign;                   /* it does not serve this kind of device */
+    int version;                    /* as of gt_rival; 0: it has none, or takes no part */
     char text[GT_VERDICT_TEXT_MAX]; /* "": it takes part, or was not requested */
 };
 

@@ -39,6 +39,20 @@ static gt_status ask(struct gt_bench_frame *f, struct question *q, struct gt_err
     return status;
 }
 
+gt_status gt_bench_ask_rivals(struct gt_absence why[GT_RIVALS], const struct gt_device *d,
+                              const struct gt_bench_options *options,
+                              const gemmtune_problem *p, bool (*stopped)(void),
+                              struct gt_err *err) {
+    struct gt_bench_frame f;
+    struct question q = {d, options, p, stopped, gt_bench_child_rivals, GT_FRAME_RIVALS};
+    const gt_status status = ask(&f, &q, err);
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_RIVALS; i++) {
+        why[i] = f.why[i];
+        why[i].text[sizeof why[i].text - 1] = '\0';
+    }
+    return status;
+}
+
 gt_status gt_bench_ask_overhead(struct gt_overhead *out, const struct gt_device *d,
                                 const struct gt_bench_options *options,
                                 const gemmtune_problem *p, bool (*stopped)(void),

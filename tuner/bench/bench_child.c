@@ -76,6 +76,16 @@ void gt_bench_child_compare(struct gt_bench_task *t, int to) {
     }
 }
 
+void gt_bench_child_rivals(struct gt_bench_task *t, int to) {
+    struct gt_err err = {""};
+    struct gt_bench *b = NULL;
+    struct gt_bench_frame f = {.kind = GT_FRAME_RIVALS};
+    const gt_status status = gt_bench_create(&b, t->device, t->options, f.why, &err);
+    if (status != GEMMTUNE_OK)
+        fail(to, status, &err);
+    send(to, &f);
+}
+
 void gt_bench_child_overhead(struct gt_bench_task *t, int to) {
     struct gt_err err = {""};
     struct gt_bench_frame f = {.kind = GT_FRAME_OVERHEAD};

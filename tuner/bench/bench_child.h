@@ -61,6 +61,8 @@ typedef void gt_bench_job(struct gt_bench_task *t, int to);
 
 /* Sends a frame of rivals, then a frame for each line, some with a floor before it. */
 gt_bench_job gt_bench_child_compare;
+/* Opens the rivals of the options, and sends the frame of rivals alone. */
+gt_bench_job gt_bench_child_rivals;
 /* Each sends one frame about the first problem of the sweep. */
 gt_bench_job gt_bench_child_overhead, gt_bench_child_errors;
 

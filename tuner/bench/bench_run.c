@@ -77,6 +77,8 @@ static void terminate_texts(struct gt_bench_side *s) {
 static void check_line(struct gt_bench_frame *f) {
     struct gt_bench_line *l = &f->line.measured;
     f->line.text[sizeof f->line.text - 1] = '\0';
+    l->kernel.family[sizeof l->kernel.family - 1] = '\0';
+    l->kernel.point[sizeof l->kernel.point - 1] = '\0';
     terminate_texts(&l->own);
     for (int i = 0; i < GT_RIVALS; i++)
         terminate_texts(&l->rival[i]);

@@ -79,7 +79,11 @@ const char *gt_shape_class_at(size_t i, const char **about) {
 /* ---- verdicts ---- */
 
 const char *gt_verdict_word(enum gt_verdict v) {
-    static const char *const words[] = {"", "win", "tie", "loss", "noisy"};
+    static const char *const words[] = {
+#define X(name, word) [name] = word,
+        GT_VERDICT_LIST(X)
+#undef X
+    };
     return words[v];
 }
 

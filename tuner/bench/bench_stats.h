@@ -20,7 +20,6 @@ const char *gt_shape_class_at(size_t i, const char **about);
 /* With an interval of the ratio wider than this factor there is no verdict. */
 #define GT_RATIO_SPAN_MAX 1.5
 
-enum gt_verdict { GT_NO_VERDICT, GT_WIN, GT_TIE, GT_LOSS, GT_NOISY };
 const char *gt_verdict_word(enum gt_verdict v); /* "" "win" "tie" "loss" "noisy" */
 /* Noisy when the ratio's interval spans more than GT_RATIO_SPAN_MAX; a tie when the
  * interval comes within the floor of 1. The intervals of the two times do not matter: both

@@ -48,6 +48,15 @@ gt_status gt_rivals_parse(unsigned *out, const char *list, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
+gt_status gt_rivals_storable(unsigned rivals, struct gt_err *err) {
+    for (int i = 0; i < GT_RIVALS; i++)
+        if ((rivals & 1u << i) && gt_rivals[i]->version == NULL)
+            return gt_fail(err, GEMMTUNE_EINVAL,
+                           "what is measured of %s cannot be stored: it has no version",
+                           gt_rivals[i]->name);
+    return GEMMTUNE_OK;
+}
+
 /* Each of these variables replaces the arithmetic of f32 or f64 products. */
 gt_status gt_rivals_environment(struct gt_err *err) {
     static const char *const names[] = {

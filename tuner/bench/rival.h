@@ -11,6 +11,7 @@
 #include "tuner/lab/lab.h"
 #include "tuner/lab/product.h"
 #include "tuner/rig/rig.h"
+#include "tuner/work/proto.h"
 
 enum { GT_VARIANTS_MAX = 8, GT_RIVAL_NAME_MAX = 16, GT_RIVAL_TEXT_MAX = 640 };
 
@@ -50,6 +51,9 @@ struct gt_rival {
     /* Host seconds of the problem's first call, with all that it had to prepare. NULL: not
      * known. */
     double (*first_s)(const void *self);
+    /* As the library numbers itself: 130100. NULL: it has no number, and what is measured
+     * of it is not stored. */
+    int (*version)(const void *self);
     /* "cuBLAS 13.1.0, pedantic" */
     void (*describe)(char text[GT_RIVAL_TEXT_MAX], void *self, int variant);
 };
@@ -65,6 +69,8 @@ extern const struct gt_rival gt_rival_cublas, gt_rival_cublaslt, gt_rival_cublas
 /* Each variant is one kind of arithmetic: strict, tf32, cuBLAS's emulations. Not listed. */
 extern const struct gt_rival gt_rival_cublas_kinds;
 
+/* The kernel of the last problem of gt_rival_own, for aligned memory. */
+void gt_rival_own_kernel(struct gt_candidate *out, const void *own);
 /* "exact: tile T=8": the way in which a plan's kernel was found, and its name. */
 void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan);
 
@@ -75,6 +81,8 @@ extern const struct gt_rival *const gt_rivals[GT_RIVALS + 1];
 /* Bit i stands for gt_rivals[i]. `list` is "cublas,clblast"; NULL: all that do not need to
  * be named. EINVAL names the unknown word and the known ones. */
 gt_status gt_rivals_parse(unsigned *out, const char *list, struct gt_err *err);
+/* EINVAL names a rival among `rivals` that has no version. */
+gt_status gt_rivals_storable(unsigned rivals, struct gt_err *err);
 /* EINVAL when a variable of the environment makes a vendor's library compute something
  * else. */
 gt_status gt_rivals_environment(struct gt_err *err);

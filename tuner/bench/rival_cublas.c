@@ -144,13 +144,18 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
                       x, err);
 }
 
-static void describe_as(char text[GT_RIVAL_TEXT_MAX], const struct cublas *c,
-                        const char *arithmetic, const char *note) {
-    char version[32];
+static int version(const void *self) {
+    const struct cublas *c = self;
     int number = 0;
     (void)c->api->cublasGetVersion(c->handle, &number);
-    gt_cublas_version(version, (size_t)number);
-    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", version, arithmetic, note);
+    return number;
+}
+
+static void describe_as(char text[GT_RIVAL_TEXT_MAX], const struct cublas *c,
+                        const char *arithmetic, const char *note) {
+    char digits[32];
+    gt_cublas_version(digits, (size_t)version(c));
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cuBLAS %s, %s%s", digits, arithmetic, note);
 }
 
 /* Says what the library was given of grouped and masked rows. */
@@ -176,6 +181,7 @@ const struct gt_rival gt_rival_cublas = {
     .close = close_cublas,
     .prepare = prepare,
     .enqueue = enqueue,
+    .version = version,
     .describe = describe,
 };
 

@@ -221,11 +221,15 @@ static gt_status enqueue(void *self, int variant, const struct gt_call *x,
         "cublasLtMatmul", err);
 }
 
+static int version(const void *self) {
+    return (int)((const struct cublaslt *)self)->api->cublasLtGetVersion();
+}
+
 static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
     const struct cublaslt *c = self;
-    char version[32];
-    gt_cublas_version(version, c->api->cublasLtGetVersion());
-    snprintf(text, GT_RIVAL_TEXT_MAX, "cublasLt %s, candidate %d of %d%s", version,
+    char digits[32];
+    gt_cublas_version(digits, (size_t)version(c));
+    snprintf(text, GT_RIVAL_TEXT_MAX, "cublasLt %s, candidate %d of %d%s", digits,
              variant + 1, c->count, c->note);
 }
 
@@ -237,5 +241,6 @@ const struct gt_rival gt_rival_cublaslt = {
     .close = close_cublaslt,
     .prepare = prepare,
     .enqueue = enqueue,
+    .version = version,
     .describe = describe,
 };

@@ -166,6 +166,12 @@ void gt_kernel_text(char text[GT_RIVAL_TEXT_MAX], const gemmtune_plan *plan) {
              info.params);
 }
 
+void gt_rival_own_kernel(struct gt_candidate *out, const void *own) {
+    gemmtune_plan_info info;
+    gemmtune_plan_describe(((const struct own *)own)->plan, &info);
+    gt_candidate_set(out, info.family, info.params);
+}
+
 static void describe(char text[GT_RIVAL_TEXT_MAX], void *self, int variant) {
     const struct own *o = self;
     (void)variant;

@@ -17,7 +17,7 @@ struct values {
     const char *device, *sizes, *db, *against, *spread;
     int64_t rounds, seed;
     double budget, turn, timeout, workspace;
-    bool aa, overhead, error, used, quiet;
+    bool aa, overhead, error, used, store, quiet;
     struct gt_format format;
     char command[GT_COMMAND_MAX];
 };
@@ -59,6 +59,9 @@ static const struct gt_option options[] = {
     {"error", 0, GT_OPT_FLAG, offsetof(struct values, error), NULL,
      "measure times and errors of f32 and f64 instead, in our arithmetic and in cuBLAS's",
      0, 0},
+    {"store", 0, GT_OPT_FLAG, offsetof(struct values, store), NULL,
+     "store what was measured of cublas and cublaslt, for list and gemmtune_plan_rival", 0,
+     0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -93,14 +96,21 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                 .aa = v->aa,
                                 .workspace = v->workspace,
                                 .by_name = v->against != NULL};
+    struct gt_bench_store store = {.db = v->db, .device = d};
     const struct gt_bench_listener on = {.user = &r,
                                          .rivals = gt_bench_hear_rivals,
                                          .floor = gt_bench_hear_floor,
                                          .line = gt_bench_hear_line,
                                          .waiting = v->quiet ? NULL : gt_bench_hear_waiting,
                                          .stopped = is_stopped};
+    struct gt_families *families = NULL;
+    if (v->store && gt_families_create(&families, &err) != GEMMTUNE_OK)
+        return gt_common_fail(GEMMTUNE_ENOMEM, &err);
+    store.families = families;
+    r.store = v->store ? &store : NULL;
     say_begin(sweep->count, v);
     const gt_status status = gt_bench_run(d, o, sweep, !v->aa, &on, &err);
+    gt_families_destroy(families);
     if (r.done == 0 && status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     /* there is nothing to sum up: a rival is missing, as was said before */
@@ -110,7 +120,12 @@ static int compare(const struct gt_device *d, const struct gt_bench_options *o,
                                      gt_text_plural((int64_t)sweep->count))
                             : GT_EXIT_FAILURE;
     const int code = gt_bench_end(&r);
-    return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : code;
+    if (v->store && !v->quiet)
+        gt_talk_line("%lld comparison%s stored", (long long)store.stored,
+                     gt_text_plural(store.stored));
+    return status != GEMMTUNE_OK                             ? gt_common_fail(status, &err)
+           : code == GT_EXIT_OK && r.unstored != GEMMTUNE_OK ? gt_exit_of(r.unstored)
+                                                             : code;
 }
 
 /* ---- the cost of a call ---- */
@@ -249,8 +264,10 @@ static int look_at_database(const struct values *v) {
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {
-        .rounds = 21, .seed = 1, .budget = 5, .workspace = GT_WORKSPACE_DEFAULT};
+    struct values v = {.rounds = GT_BENCH_ROUNDS,
+                       .seed = 1,
+                       .budget = GT_BENCH_BUDGET_S,
+                       .workspace = GT_WORKSPACE_DEFAULT};
     struct gt_bench_options o;
     struct gt_sweep sweep = {0};
     struct gt_device device;
@@ -261,6 +278,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && v.error + v.overhead + v.used + v.aa > 1)
         code = gt_die(GT_EXIT_USAGE, "bench: --aa, --as-used, --error and --overhead "
                                      "exclude each other");
+    if (code < 0 && v.store && v.error + v.overhead + v.used + v.aa > 0)
+        code = gt_die(GT_EXIT_USAGE, "bench: --store goes with none of --aa, --as-used, "
+                                     "--error and --overhead");
     if (code < 0)
         code = set_options(&o, &v);
     if (code < 0)

@@ -9,6 +9,7 @@
 #include "tuner/bench/bench_ask.h"
 #include "tuner/bench/bench_run.h"
 #include "tuner/bench/bench_stats.h"
+#include "tuner/bench/bench_store.h"
 #include "tuner/cmd/common.h"
 
 /* The report under way. The caller sets the first members; the others are zero. */
@@ -29,6 +30,8 @@ struct gt_bench_report {
     int dropped, clock_low_mhz, clock_high_mhz;
     double worst; /* least ratio; 0: there is none */
     char worst_problem[GT_PROBLEM_NAME_MAX];
+    struct gt_bench_store *store; /* with --store; else NULL */
+    gt_status unstored;           /* the first failure to store a line, which was said */
 };
 
 /* One line with its verdict. */

@@ -82,6 +82,8 @@ static void count_entry(struct gt_bench_report *r, const struct gt_bench_entry *
 bool gt_bench_hear_rivals(void *user, const struct gt_absence *why) {
     const struct gt_bench_report *r = user;
     bool go_on = true;
+    if (r->store != NULL)
+        gt_bench_store_versions(r->store, why);
     for (int i = 0; i < GT_RIVALS; i++) {
         if (!why[i].text[0] || (!r->by_name && why[i].foreign))
             continue;
@@ -121,6 +123,15 @@ static void begin(struct gt_bench_report *r) {
         gt_bench_print_heading(r);
 }
 
+static void store(struct gt_bench_report *r, const struct gt_bench_entry *e) {
+    struct gt_err err = {""};
+    if (r->store == NULL || e->text != NULL || r->unstored != GEMMTUNE_OK)
+        return;
+    r->unstored = gt_bench_store_line(r->store, e->item->name, e->line, e->floor, &err);
+    if (r->unstored != GEMMTUNE_OK)
+        gt_talk("not stored, nor are the lines that follow: %s", err.line);
+}
+
 void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *line,
                         gt_outcome outcome, const char *text) {
     struct gt_bench_report *r = user;
@@ -134,6 +145,7 @@ void gt_bench_hear_line(void *user, size_t index, const struct gt_bench_line *li
     count_entry(r, &e);
     gt_bench_print_line(r, &e);
     (void)fflush(stdout);
+    store(r, &e);
 }
 
 void gt_bench_hear_waiting(void *user, size_t index, const struct gt_rival *rival,

@@ -23,10 +23,15 @@ static const struct gt_option options[] = {
 
 /* Standard output may be the text itself. */
 static void say_written(const struct gt_export_report *r, const char *path) {
-    if (strcmp(path, "-") != 0 && !gt_new_text_flows(path))
-        printf("%s: %lld result%s of %lld device%s\n", path, (long long)r->records,
-               gt_text_plural(r->records), (long long)r->devices,
-               gt_text_plural(r->devices));
+    char compared[64] = "";
+    if (strcmp(path, "-") == 0 || gt_new_text_flows(path))
+        return;
+    if (r->rivals > 0)
+        (void)snprintf(compared, sizeof compared, ", %lld comparison%s with libraries",
+                       (long long)r->rivals, gt_text_plural(r->rivals));
+    printf("%s: %lld result%s of %lld device%s%s\n", path, (long long)r->records,
+           gt_text_plural(r->records), (long long)r->devices, gt_text_plural(r->devices),
+           compared);
 }
 
 static int export(struct gt_db *db, const char *device, const char *path) {

@@ -38,6 +38,8 @@ struct row {
     X("devices", "devices", COUNT, 0, r->report.devices, "devices that are new here")      \
     X("trials", "trials", COUNT, 0, r->report.trials, "trials that are new here")          \
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
+    X("rivals", "compared", COUNT, 1, r->report.rivals,                                    \
+      "comparisons with vendors' libraries that are new here")                             \
     X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
       "rows that are damaged: a line on standard error for each")
 GT_COLUMNS(file, struct row, FILES)

@@ -3,8 +3,11 @@
 #include "tuner/cmd/common.h"
 
 #include "runtime/family/fit.h"
+#include "runtime/lookup/duels.h"
 #include "runtime/plan/workspace.h"
 #include "tuner/base/view.h"
+#include "tuner/bench/bench_stats.h"
+#include "tuner/bench/cublas_api.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,6 +46,10 @@ struct winner {
     const struct gt_view *view;
     const struct gt_view_row *row;
     const struct gt_families *families;
+    /* the fastest kernel that needs at most 32 MiB beside a vendor's library, and the one
+     * that needs none; or NULL */
+    const struct gt_duel *duel, *duel_without;
+    char vendor[64];
 };
 
 static const struct gt_device *device_of(const struct gt_view *v, const char *key) {
@@ -67,16 +74,59 @@ static double workspace_of(const struct winner *w, const struct gt_view_row *r) 
     return runs ? (double)fit.passes.workspace_bytes : (double)NAN;
 }
 
-/* The median of the problem's first record that needs no more; NAN: there is none. */
-static double within(const struct winner *w, double bytes) {
+/* The problem's first record that needs no more; NULL: there is none. */
+static const struct gt_view_row *first_within(const struct winner *w, double bytes) {
     const struct gt_view_row *const end = w->view->row + w->view->row_count;
     for (const struct gt_view_row *r = w->row;
          r < end && strcmp(r->problem, w->row->problem) == 0 &&
          strcmp(r->device, w->row->device) == 0;
          r++)
         if (workspace_of(w, r) <= bytes)
-            return r->median_ns;
-    return (double)NAN;
+            return r;
+    return NULL;
+}
+
+static double within(const struct winner *w, double bytes) {
+    const struct gt_view_row *r = first_within(w, bytes);
+    return r != NULL ? r->median_ns : (double)NAN;
+}
+
+/* The last measurement of that record's kernel beside a vendor's library, each with so
+ * many bytes. */
+static const struct gt_duel *duel_within(const struct winner *w,
+                                         const struct gt_duels *duels, int64_t bytes) {
+    const struct gt_view_row *r = first_within(w, (double)bytes);
+    const struct gt_duel *duel;
+    if (r == NULL)
+        return NULL;
+    const struct gt_db_subject kernel = {r->device, r->problem, r->family, r->hash,
+                                         r->point};
+    const size_t count = gt_duels_of(&duel, duels, gt_db_subject_key(&kernel));
+    duel = gt_duels_pick(duel, count, 0, (size_t)bytes);
+    return duel != NULL && duel->workspace == bytes ? duel : NULL;
+}
+
+static void find_duels(struct winner *w, const struct gt_duels *duels) {
+    char version[32];
+    w->duel = duel_within(w, duels, GT_WORKSPACE_DEFAULT);
+    w->duel_without = duel_within(w, duels, 0);
+    if (w->duel == NULL)
+        return;
+    gt_cublas_version(version, (size_t)w->duel->version);
+    (void)snprintf(w->vendor, sizeof w->vendor, "%s %s", w->duel->library, version);
+}
+
+/* Ratios to four digits, as bench prints them. */
+static double rounded(double ratio) {
+    return floor(1e4 * ratio + 0.5) / 1e4;
+}
+
+static double ratio_of(const struct gt_duel *d) {
+    return d != NULL ? rounded(d->ratio) : (double)NAN;
+}
+
+static const char *verdict_of(const struct gt_duel *d) {
+    return d != NULL ? gt_verdict_word(d->verdict) : NULL;
 }
 
 #define WINNERS(X)                                                                         \
@@ -99,6 +149,23 @@ static double within(const struct winner *w, double bytes) {
       "has")                                                                               \
     X("without_ns", "without", NS, 3, within(r, 0),                                        \
       "median of the fastest stored kernel that needs no workspace")                       \
+    X("vendor", "vendor", TEXT, 3, gt_cell_filled(r->vendor),                              \
+      "the fastest vendor's library that was measured beside that kernel, each with 32 "   \
+      "MiB (tune --against, bench --store)")                                               \
+    X("vendor_ratio", "vs vendor", COUNT, 1, ratio_of(r->duel),                            \
+      "its time over ours, round by round, median: above 1 ours is faster")                \
+    X("vendor_ratio_low", NULL, COUNT, 0,                                                  \
+      r->duel != NULL ? rounded(r->duel->ratio_low) : (double)NAN,                         \
+      "lower end of the ratio's 95 % interval")                                            \
+    X("vendor_ratio_high", NULL, COUNT, 0,                                                 \
+      r->duel != NULL ? rounded(r->duel->ratio_high) : (double)NAN,                        \
+      "upper end of the interval")                                                         \
+    X("vendor_verdict", "verdict", TEXT, GT_PAIRED(1), verdict_of(r->duel),                \
+      "win, tie, loss or noisy, as in bench")                                              \
+    X("vendor_without_ratio", "vs without", COUNT, 4, ratio_of(r->duel_without),           \
+      "the ratio of kernels and libraries without a workspace")                            \
+    X("vendor_without_verdict", "verdict", TEXT, GT_PAIRED(4),                             \
+      verdict_of(r->duel_without), "its verdict")                                          \
     X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \
       "verified here, imported, stale (of older kernel sources) or no family "             \
       "(--templates?)")                                                                    \
@@ -107,13 +174,18 @@ GT_COLUMNS(winner, struct winner, WINNERS)
 static const struct gt_form winners = GT_FORM(winner, "");
 
 static gt_status print_winners(struct gt_view *v, const struct gt_families *families,
-                               const struct gt_format *format, struct gt_err *err) {
+                               const struct gt_duels *duels, const struct gt_format *format,
+                               struct gt_err *err) {
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, &winners, err);
     gt_view_rank(v, 0, families);
-    for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++)
-        if (v->row[i].rank == 0)
-            status = add_winner(t, &(struct winner){v, &v->row[i], families}, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++) {
+        struct winner w = {.view = v, .row = &v->row[i], .families = families};
+        if (v->row[i].rank != 0)
+            continue;
+        find_duels(&w, duels);
+        status = add_winner(t, &w, err);
+    }
     if (status == GEMMTUNE_OK)
         gt_common_print(t, format);
     gt_table_destroy(t);
@@ -121,21 +193,24 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
 }
 
 /* Loads the rows of one device, or of all. */
-static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
-                      struct gt_err *err) {
+static gt_status load(struct gt_view *v, struct gt_duels *duels, struct gt_db *db,
+                      const char *device, struct gt_err *err) {
     size_t index = 0;
     gt_status status = gt_view_devices(v, db, err);
     if (status == GEMMTUNE_OK && device != NULL)
         status = gt_view_pick(&index, v, device, err);
     if (status != GEMMTUNE_OK)
         return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EINVAL : status;
-    return gt_view_records(v, db, device != NULL ? v->device[index].key : NULL, NULL, err);
+    const char *key = device != NULL ? v->device[index].key : NULL;
+    status = gt_view_records(v, db, key, NULL, err);
+    return status == GEMMTUNE_OK ? gt_duels_load(duels, db, key, err) : status;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     struct gt_families *families = NULL;
     struct gt_view view = {0};
+    struct gt_duels duels = {NULL, 0};
     struct gt_db *db = NULL;
     struct gt_err err = {""};
     int first;
@@ -146,13 +221,14 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = gt_common_read_db(&db, v.db);
     if (code >= 0)
         goto done;
-    gt_status status = db != NULL ? load(&view, db, v.device, &err) : GEMMTUNE_OK;
+    gt_status status = db != NULL ? load(&view, &duels, db, v.device, &err) : GEMMTUNE_OK;
     if (status == GEMMTUNE_OK)
-        status = print_winners(&view, families, &v.format, &err);
+        status = print_winners(&view, families, &duels, &v.format, &err);
     if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL && v.device == NULL)
         gt_common_say_empty(v.db);
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 done:
+    gt_duels_clear(&duels);
     gt_view_clear(&view);
     gt_db_close(db);
     gt_families_destroy(families);

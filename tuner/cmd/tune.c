@@ -63,6 +63,11 @@ static const struct gt_option options[] = {
      "store trials and choose no winner: half of the time of a quick effort, for predict "
      "--learn",
      0, 0},
+    {"against", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, against), "LIST",
+     "then measure the winners in turns with these libraries, without a workspace and with "
+     "32 MiB, and store who is faster: cublas, cublaslt or both with a comma between; what "
+     "is stored of the same kernel and version is not measured again",
+     0, 0},
     {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
      "then build the kernels of the database's results, as gemmtune build does", 0, 0},
     GT_OPTION_QUIET(struct gt_tune_values),
@@ -293,6 +298,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     (void)cmd;
     int code = gt_tune_parse(&v, argc, argv, &first);
     if (code < 0)
+        code = gt_tune_against_check(&v);
+    if (code < 0)
         code = load_problems(&sweep, &v, argc, argv, first);
     struct gt_tune_request request = {
         .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = argc - 1};
@@ -305,7 +312,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = keep_shard(&sweep, &v);
     if (code < 0)
-        code = build(&request, tune(&request));
+        code = build(&request, gt_tune_against(&request, tune(&request)));
     gt_sweep_clear(&sweep);
     return code;
 }

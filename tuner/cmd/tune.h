@@ -9,7 +9,7 @@
 #include "tuner/rig/alike.h"
 
 struct gt_tune_values {
-    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy;
+    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against;
     struct gt_texts families, templates;
     double budget, timeout;
     int64_t seed, jobs;
@@ -37,6 +37,13 @@ int gt_tune_run(struct gt_tuner *t, const struct gt_session *session,
 int gt_tune_parse(struct gt_tune_values *v, int argc, char **argv, int *first);
 int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
                    const struct gt_tune_values *v);
+
+/* Whether --against, if it was given, names libraries that can be stored. Returns -1 to go
+ * on. */
+int gt_tune_against_check(const struct gt_tune_values *v);
+/* Measures the winners beside the libraries of --against, and stores the comparisons that
+ * are not there yet. `code` is the exit code so far; returns the code after it. */
+int gt_tune_against(const struct gt_tune_request *r, int code);
 
 extern const struct gt_cmd gt_cmd_tune;
 extern const struct gt_form gt_tune_dry_form;

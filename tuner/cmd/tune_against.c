@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tune_against.c - `gemmtune tune --against`: what is tuned is measured in turns with the
+ * vendor's libraries, as `gemmtune bench` does, and stored. It comes after the last
+ * problem, when no worker holds the device. What is there of the same kernel, workspace and
+ * version of a library is not measured again, unless it was too noisy.
+ */
+#include "tuner/cmd/tune.h"
+
+#include "runtime/lookup/duels.h"
+#include "runtime/lookup/known.h"
+#include "tuner/base/choose.h"
+#include "tuner/base/progress.h"
+#include "tuner/base/talk.h"
+#include "tuner/bench/bench_ask.h"
+#include "tuner/bench/bench_run.h"
+#include "tuner/bench/bench_stats.h"
+#include "tuner/bench/bench_store.h"
+#include "tuner/bench/cublas_api.h"
+#include "tuner/tune/finals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct against {
+    const struct gt_tune_request *r;
+    const struct gt_device *device;
+    struct gt_bench_options options;
+    struct gt_bench_store store;
+    struct gt_families *families; /* the library's */
+    double floor[GT_DTYPES];      /* of the present workspace */
+    struct gt_sweep sweep;        /* the lines of the present workspace */
+    size_t done, failed, all;     /* lines of every workspace */
+    gt_status unstored;           /* the first failure to store a line */
+    struct gt_err why;
+};
+
+/* What a database knows. */
+struct stored {
+    struct gt_snapshot snapshot;
+    struct gt_known *known;
+    struct gt_index *index;
+    struct gt_duels duels;
+};
+
+/* ---- options ---- */
+
+static int parse(unsigned *rivals, const char *list) {
+    struct gt_err err = {""};
+    gt_status status = gt_rivals_environment(&err);
+    if (status == GEMMTUNE_OK)
+        status = gt_rivals_parse(rivals, list, &err);
+    if (status == GEMMTUNE_OK)
+        status = gt_rivals_storable(*rivals, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_USAGE, "tune: %s", err.line);
+}
+
+int gt_tune_against_check(const struct gt_tune_values *v) {
+    unsigned rivals;
+    if (v->against == NULL)
+        return -1;
+    if (v->trials_only)
+        return gt_die(GT_EXIT_USAGE, "tune: with --trials-only there is no winner that "
+                                     "--against could measure");
+    return parse(&rivals, v->against);
+}
+
+static bool is_stopped(void) {
+    return gt_session_stop != 0;
+}
+
+/* ---- what is there ---- */
+
+static void clear(struct stored *s) {
+    gt_duels_clear(&s->duels);
+    gt_index_destroy(s->index);
+    free(s->known);
+    *s = (struct stored){.known = NULL};
+}
+
+static gt_status load(struct stored *s, const struct against *a, struct gt_err *err) {
+    struct gt_db *db = NULL;
+    char key[GT_DEVICE_KEY_MAX];
+    int64_t stale = 0;
+    *s = (struct stored){.known = NULL};
+    if (gt_common_read_db(&db, a->r->v->db) >= 0 || db == NULL)
+        return gt_fail(err, GEMMTUNE_EDB, "there is no database to compare kernels of");
+    gt_device_key(a->device, key);
+    gt_status status = gt_known_load(&s->known, &s->snapshot.count, &stale, db, a->families,
+                                     a->device->arch, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_index_create(&s->index, s->known, s->snapshot.count, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_duels_load(&s->duels, db, key, err);
+    gt_db_close(db);
+    s->snapshot.families = a->families;
+    s->snapshot.known = s->known;
+    s->snapshot.index = s->index;
+    return status;
+}
+
+/* Whether a verdict of the kernel beside gt_rivals[i] was measured here. */
+static bool has_verdict(const struct against *a, const struct gt_duel *duel, size_t count,
+                        int i, int64_t workspace) {
+    for (size_t at = 0; at < count; at++)
+        if (duel[at].is_local && duel[at].workspace == workspace &&
+            duel[at].version == a->store.version[i] && duel[at].verdict != GT_NOISY &&
+            strcmp(duel[at].library, gt_rivals[i]->name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a kernel was tuned for the problem that needs no more workspace, and a library is
+ * missing beside it. */
+static bool is_missing(const struct against *a, const struct stored *s,
+                       const struct gt_sweep_item *item, int64_t workspace) {
+    char key[GT_DEVICE_KEY_MAX], point[GT_POINT_TEXT_MAX];
+    struct gt_choice choice;
+    const struct gt_duel *duel;
+    if (gt_choose_from(&choice, &s->snapshot, a->device, &item->problem, (size_t)workspace,
+                       NULL) != GEMMTUNE_OK ||
+        choice.match != GEMMTUNE_MATCH_EXACT)
+        return false;
+    gt_device_key(a->device, key);
+    (void)gt_point_text(&choice.point, point);
+    const struct gt_db_subject kernel = {key, item->name, choice.family->name,
+                                         choice.family->hash, point};
+    const size_t count = gt_duels_of(&duel, &s->duels, gt_db_subject_key(&kernel));
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (a->store.version[i] > 0 && gt_rivals[i]->serves(a->device, &item->problem) &&
+            !has_verdict(a, duel, count, i, workspace))
+            return true;
+    return false;
+}
+
+static gt_status find_lines(struct against *a, const struct stored *s, int64_t workspace,
+                            struct gt_err *err) {
+    const struct gt_sweep *all = a->r->sweep;
+    gt_status status = GEMMTUNE_OK;
+    gt_sweep_clear(&a->sweep);
+    for (size_t i = 0; i < all->count && status == GEMMTUNE_OK; i++)
+        if (is_missing(a, s, &all->item[i], workspace))
+            status = gt_sweep_add(&a->sweep, all->item[i].name, err);
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static bool hear_rivals(void *user, const struct gt_absence *why) {
+    struct against *a = user;
+    gt_bench_store_versions(&a->store, why);
+    return true;
+}
+
+static void hear_floor(void *user, size_t row, double floor) {
+    ((struct against *)user)->floor[row] = floor;
+}
+
+/* "cublas 13.1.0 1.23 win, cublaslt 13.1.0 1.01 tie" */
+static void describe(char *text, size_t size, const struct against *a,
+                     const struct gt_bench_line *line, double floor) {
+    size_t at = 0;
+    text[0] = '\0';
+    for (int i = 0; i < GT_RIVALS && at < size; i++) {
+        const struct gt_bench_side *s = &line->rival[i];
+        char version[32];
+        if (!s->timed && s->error[0] == '\0')
+            continue;
+        gt_cublas_version(version, (size_t)a->store.version[i]);
+        at += (size_t)snprintf(text + at, size - at, "%s%s %s ", at > 0 ? ", " : "",
+                               gt_rivals[i]->name, version);
+        if (at < size && s->timed)
+            at += (size_t)snprintf(text + at, size - at, "%.3f %s", s->ratio.median_ns,
+                                   gt_verdict_word(gt_verdict_of(&s->ratio, floor)));
+        else if (at < size)
+            at += (size_t)snprintf(text + at, size - at, "%s: %s",
+                                   gt_outcome_word(s->outcome), s->error);
+    }
+    if (at == 0)
+        (void)snprintf(text, size, "no library has a kernel for it");
+}
+
+static void hear_line(void *user, size_t index, const struct gt_bench_line *line,
+                      gt_outcome outcome, const char *text) {
+    struct against *a = user;
+    const struct gt_sweep_item *item = &a->sweep.item[index];
+    const double floor = a->floor[gt_dtype_index(gt_dtype_of(&item->problem))];
+    char said[1024], bytes[GT_CELL_MAX];
+    (void)outcome;
+    a->done++;
+    if (text == NULL && !line->own.timed)
+        text = line->own.error;
+    a->failed += text != NULL;
+    if (text == NULL) {
+        describe(said, sizeof said, a, line, floor);
+        if (a->unstored == GEMMTUNE_OK)
+            a->unstored = gt_bench_store_line(&a->store, item->name, line, floor, &a->why);
+    }
+    if (text != NULL || !a->r->v->quiet)
+        gt_talk_line("[%zu/%zu] %s, %s workspace: %s", a->done, a->all, item->name,
+                     a->options.workspace > 0 ? gt_show_bytes(bytes, a->options.workspace)
+                                              : "no",
+                     text != NULL ? text : said);
+}
+
+static gt_status measure(struct against *a, int64_t workspace, struct gt_err *err) {
+    const struct gt_bench_listener on = {.user = a,
+                                         .rivals = hear_rivals,
+                                         .floor = hear_floor,
+                                         .line = hear_line,
+                                         .stopped = is_stopped};
+    a->options.workspace = (double)workspace;
+    memset(a->floor, 0, sizeof a->floor);
+    return gt_bench_run(a->device, &a->options, &a->sweep, true, &on, err);
+}
+
+/* ---- all of it ---- */
+
+/* The versions of the libraries. One that was named and is not there is a failure. */
+static int find_versions(struct against *a) {
+    struct gt_absence why[GT_RIVALS];
+    struct gt_err err = {""};
+    bool missing = false;
+    const gt_status status = gt_bench_ask_rivals(
+        why, a->device, &a->options, &a->r->sweep->item[0].problem, is_stopped, &err);
+    if (is_stopped())
+        return gt_session_exit(GT_EXIT_FAILURE);
+    if (status != GEMMTUNE_OK)
+        return gt_common_fail(status, &err);
+    for (int i = 0; i < GT_RIVALS; i++)
+        if (why[i].text[0] != '\0') {
+            gt_talk("not compared with %s: %s", gt_rivals[i]->name, why[i].text);
+            missing = true;
+        }
+    gt_bench_store_versions(&a->store, why);
+    return missing ? GT_EXIT_FAILURE : -1;
+}
+
+static gt_status compare(struct against *a, const struct stored *s, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    for (int i = 0; i < GT_WORKSPACE_LIMITS && status == GEMMTUNE_OK; i++) {
+        status = find_lines(a, s, gt_workspace_limits[i], err);
+        a->all += a->sweep.count;
+    }
+    for (int i = 0; i < GT_WORKSPACE_LIMITS && status == GEMMTUNE_OK; i++) {
+        status = find_lines(a, s, gt_workspace_limits[i], err);
+        if (status == GEMMTUNE_OK && a->sweep.count > 0 && !is_stopped() &&
+            a->unstored == GEMMTUNE_OK)
+            status = measure(a, gt_workspace_limits[i], err);
+    }
+    return status;
+}
+
+static int conclude(const struct against *a) {
+    if (a->unstored != GEMMTUNE_OK)
+        return gt_common_fail(a->unstored, &a->why);
+    if (a->done < a->all && is_stopped()) {
+        gt_talk_line("stopped after %zu of %zu comparisons; the same command goes on",
+                     a->done, a->all);
+        return gt_session_exit(GT_EXIT_FAILURE);
+    }
+    return a->failed > 0
+               ? gt_die(GT_EXIT_FAILURE, "%zu of %zu comparisons failed", a->failed, a->all)
+               : GT_EXIT_OK;
+}
+
+static int compare_all(struct against *a) {
+    struct gt_err err = {""};
+    struct stored s = {.known = NULL};
+    int code = find_versions(a);
+    if (code >= 0)
+        return code;
+    gt_status status = load(&s, a, &err);
+    if (status == GEMMTUNE_OK)
+        status = compare(a, &s, &err);
+    code = status == GEMMTUNE_OK ? conclude(a) : gt_common_fail(status, &err);
+    clear(&s);
+    return code;
+}
+
+int gt_tune_against(const struct gt_tune_request *r, int code) {
+    const struct gt_tune_values *v = r->v;
+    struct against a = {.r = r,
+                        .device = &r->devices.device[0],
+                        .options = {.db = v->db,
+                                    .rounds = GT_BENCH_ROUNDS,
+                                    .budget_s = GT_BENCH_BUDGET_S,
+                                    .seed = (uint64_t)v->seed}};
+    struct gt_err err = {""};
+    if (v->against == NULL || v->dry_run || r->sweep->count == 0 ||
+        (code != GT_EXIT_OK && code != GT_EXIT_FAILURE))
+        return code;
+    int own = parse(&a.options.rivals, v->against);
+    if (own < 0 && gt_families_create(&a.families, &err) != GEMMTUNE_OK)
+        own = gt_common_fail(GEMMTUNE_ENOMEM, &err);
+    a.store =
+        (struct gt_bench_store){.db = v->db, .device = a.device, .families = a.families};
+    if (own < 0)
+        own = compare_all(&a);
+    gt_sweep_clear(&a.sweep);
+    gt_families_destroy(a.families);
+    return own != GT_EXIT_OK ? own : code;
+}
