@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # GNU make. `make demo` and `make check` install what they need first (tools/setup).
 #
-#   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so
+#   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so, and the libraries of
+#                   gemmtune exec
 #   make demo       tune the first device there is, then run a tuned kernel
 #   make check      what a change should pass; check-unit check-device check-tune check-cli:
 #                   every test of one kind
@@ -52,6 +53,10 @@ LIB_DB := $(addprefix db/,sql.c table.c column.c row.c sum.c migrate.c rekey.c s
 
 LIB_SRC  := $(wildcard core/*.c core/*/*.c) $(LIB_DB) $(wildcard runtime/*/*.c)
 PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
+# Two libraries of their own, which link nothing but libc: the one that is preloaded, and its auditor.
+SHIM_SRC := $(filter-out shim/audit.c,$(wildcard shim/*.c))
+SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.o)
+SHIMS    := $(B)/libgemmtune-blas.so $(B)/libgemmtune-audit.so
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
 PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 
@@ -167,7 +172,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS)
 
 # The head of this file.
 help:
@@ -188,6 +193,16 @@ $(B)/libgemmtune.so.$(VERSION): $(LIB_OBJ) $(B)/sources tools/exports.map
 
 $(B)/libgemmtune.so: $(B)/libgemmtune.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(B)/libgemmtune.so.$(SOVERSION) && ln -sf $(<F) $@
+
+# The auditor reads the preloaded library's table of symbols by its old hash, which has their number.
+$(B)/libgemmtune-blas.so: $(SHIM_OBJ)
+$(B)/libgemmtune-audit.so: $(B)/shim/audit.o
+$(SHIMS): $(B)/sources
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--hash-style=both -Wl,-z,nodelete \
+	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) -ldl
+# ld.so's own structures. A thread's flag is found without a call.
+$(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec
 
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
@@ -240,7 +255,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(KERNELS) $(SCHEMA)))
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))
@@ -277,6 +292,59 @@ $(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
+# The shim beside a libgemmtune that knows times of the vendor's: tests/fake/gemmtune/rival.c.
+FAKE_GEMMTUNE := $(addprefix $(B)/tests/fake/gemmtune/,libgemmtune.so.$(SOVERSION) libgemmtune-blas.so)
+$(B)/tests/fake/gemmtune/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/gemmtune/rival.o $(LIB_OBJ) tools/exports.map
+	$(call link,$(SO_LDFLAGS))
+$(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
+	$(Q)ln -sf ../../../$(<F) $@
+
+# Programs that find cuBLAS in different ways: tests/shim/scene.h.
+SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so)
+SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o linked.o direct.o cuda.o)
+$(B)/tests/shim/%.o: FILE_CFLAGS = -Wno-unused-parameter -D_GNU_SOURCE
+define link_client
+$(call say,LD,$@)
+$(Q)$(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $1 -o $@ $(filter %.o,$^) $(filter %/libcublas.so.12 %/libcublas.so.13,$^) \
+    $(filter %/libcublasLt.so.12 %/libcublasLt.so.13,$^) $(if $(filter %.so.12 %.so.13,$^),-Wl$(comma)--disable-new-dtags \
+    -Wl$(comma)-rpath$(comma)'$(abspath $(dir $(lastword $^)))') -ldl -pthread
+endef
+$(B)/tests/shim/linked: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
+	$(call link_client,-Wl$(comma)-z$(comma)lazy)
+$(B)/tests/shim/linked12: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas12/,libcublas.so.12 libcublasLt.so.12)
+	$(call link_client,-Wl$(comma)-z$(comma)lazy)
+$(B)/tests/shim/linked_now: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
+	$(call link_client,-Wl$(comma)-z$(comma)now)
+$(B)/tests/shim/plugin.so: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
+	$(call link_client,-shared)
+$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o cuda.o)
+	$(call link_client)
+
+# Stand-ins for cuBLAS and cublasLt that programs are linked with, of two releases, in a folder of each. ld.so is
+# asked for the real names, and symbols have versions.
+BLAS_SO := $(foreach n,12 13,$(addprefix $(B)/tests/fake/blas$n/,libcublas.so.$n libcublasLt.so.$n))
+$(B)/tests/fake/blas12/%.o $(B)/tests/fake/blas13/%.o: \
+    FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default -DFAKE_BLAS_VERSION=$(if $(findstring blas12,$@),120900,130100)
+$(B)/tests/fake/blas12/%.o: tests/fake/blas/%.c $(B)/flags
+	$(call compile)
+$(B)/tests/fake/blas13/%.o: tests/fake/blas/%.c $(B)/flags
+	$(call compile)
+$(B)/tests/fake/blas%.map: tests/fake/blas/blas.map tests/fake/blas/lt.map
+	$(Q)mkdir -p $(@D) && sed 's/@N@/$(patsubst blas%,%,$(notdir $(@D)))/' tests/fake/blas/$(@F) >$@
+define link_blas
+$(call say,LD,$@)
+$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,--version-script=$(filter %.map,$^) \
+    -o $@ $(filter %.o %/libcublasLt.so.12 %/libcublasLt.so.13,$^) -lm -Wl,-rpath,'$$ORIGIN'
+endef
+$(B)/tests/fake/blas12/libcublas.so.12: $(addprefix $(B)/tests/fake/blas12/,blas.o product.o blas.map libcublasLt.so.12)
+	$(call link_blas)
+$(B)/tests/fake/blas13/libcublas.so.13: $(addprefix $(B)/tests/fake/blas13/,blas.o product.o blas.map libcublasLt.so.13)
+	$(call link_blas)
+$(B)/tests/fake/blas12/libcublasLt.so.12: $(addprefix $(B)/tests/fake/blas12/,lt.o product.o lt.map)
+	$(call link_blas)
+$(B)/tests/fake/blas13/libcublasLt.so.13: $(addprefix $(B)/tests/fake/blas13/,lt.o product.o lt.map)
+	$(call link_blas)
+
 $(B)/examples/%.o: FILE_CFLAGS = -Iinclude
 $(B)/examples/%: $(B)/examples/%.o $(B)/libgemmtune.a
 	$(call link,$(if $(findstring opencl,$*),-lOpenCL)$(if $(findstring cuda,$*),-L$(B)/tests/fake -lcuda))
@@ -302,7 +370,7 @@ $(GUARD): $(GUARD).o
 	$(call link)
 # The tools of tests without a device, and of the other tests.
 FEW_TOOLS := $(GUARD) $(addprefix $(B)/tests/fake/,libcblas.so libopenblas.so)
-TOOLS := $(FEW_TOOLS) $(RESTAMP) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -405,7 +473,7 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* tuner/* tests tests/* \
+C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
@@ -445,7 +513,7 @@ DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.s
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
-    $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) \
+    $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) $(SHIMS:%=%:$(LIBDIR)) \
     $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig docs/man/gemmtune.1:$(MANDIR)/man1 \
     $(foreach f,$(DATA),$f:$(DATADIR)/$(patsubst %/,%,$(dir $f))) \
     $(foreach f,$(DOCS),$f:$(DOCDIR)/$(patsubst %/,%,$(dir $f)))

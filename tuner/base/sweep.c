@@ -197,9 +197,26 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     return status;
 }
 
+/* One problem by its name, in an object. How often a program asked for it matters to no one
+ * here. */
+static gt_status take_recorded(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"problem", "count", "weight", NULL};
+    double weight = 1;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_read_weight(&weight, n, err);
+    if (status == GEMMTUNE_OK)
+        status = take_name(s, gt_json_member(n, "problem"), err);
+    if (status == GEMMTUNE_OK)
+        s->item[s->count - 1].weight = weight;
+    return status;
+}
+
 static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
     struct gt_sweep_entry e = {.node = n};
     gt_status status;
+    if (gt_json_kind(gt_json_member(n, "problem")) != GT_JSON_ABSENT)
+        return take_recorded(s, n, err);
     switch (gt_json_kind(n)) {
     case GT_JSON_STRING:
         return take_name(s, n, err);
@@ -216,7 +233,7 @@ static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err 
 
 static gt_status read_document(struct gt_sweep *s, struct gt_node root,
                                struct gt_err *err) {
-    static const char *const keys[] = {"format", "about", "sizes", NULL};
+    static const char *const keys[] = {"format", "about", "sizes", "passed_on", NULL};
     struct gt_node sizes;
     int64_t version;
     gt_status status = gt_json_only(root, keys, err);

@@ -16,6 +16,10 @@
  *   (epi), or lists of them. The entry stands for all combinations of these as well, up to
  *   1000.
  *
+ * Or an entry has the name of its problem: {"problem": "f32-nn-64x64x64", "count": 12,
+ * "weight": 3}. `gemmtune record` writes these; it also writes "passed_on" beside "sizes".
+ * Nobody here reads that and "count".
+ *
  * Dimensions are 1 or more, because an empty product cannot be tuned. A problem without a
  * kernel is refused. Problems are counted before they are expanded, and more than
  * GT_SWEEP_MAX are refused with their number. Duplicates are merged: the first one's place

@@ -267,13 +267,13 @@ static gt_status read_options(struct gt_sweep_entry *e, struct gt_err *err) {
     return status;
 }
 
-static gt_status read_weight(struct gt_sweep_entry *e, struct gt_err *err) {
-    const struct gt_node n = gt_json_member(e->node, "weight");
+gt_status gt_sweep_read_weight(double *out, struct gt_node entry, struct gt_err *err) {
+    const struct gt_node n = gt_json_member(entry, "weight");
     int64_t weight = 1;
     const gt_status status = gt_json_kind(n) != GT_JSON_ABSENT
                                  ? gt_json_int(&weight, n, 1, WEIGHT_MAX, err)
                                  : GEMMTUNE_OK;
-    e->weight = (double)weight;
+    *out = (double)weight;
     return status;
 }
 
@@ -306,7 +306,7 @@ gt_status gt_sweep_entry_read(struct gt_sweep_entry *e, struct gt_node n,
         status = read_dimensions(e, err);
     if (status == GEMMTUNE_OK)
         status = read_options(e, err);
-    return status == GEMMTUNE_OK ? read_weight(e, err) : status;
+    return status == GEMMTUNE_OK ? gt_sweep_read_weight(&e->weight, n, err) : status;
 }
 
 double gt_sweep_entry_count(const struct gt_sweep_entry *e) {

@@ -59,6 +59,7 @@ struct gt_cmd {
     int (*run)(const struct gt_cmd *cmd, int argc,
                char **argv); /* argv[0] is the subcommand */
     bool hidden;
+    bool runs_program; /* its operands are another program's command line */
 };
 
 extern const struct gt_cmd *const gt_cmds[]; /* ended by NULL, in the order of --help */

@@ -368,8 +368,11 @@ struct getopt_table {
     struct option longs[OPTIONS_MAX + 2];
 };
 
-static void fill_table(struct getopt_table *t, const struct gt_option *options) {
+static void fill_table(struct getopt_table *t, const struct gt_option *options,
+                       bool stops_at_operand) {
     size_t letters = 0, count = 0;
+    if (stops_at_operand)
+        t->letters[letters++] = '+';
     t->letters[letters++] = ':'; /* report a missing value by ':' and print nothing */
     for (const struct gt_option *o = options; o->name != NULL && count < OPTIONS_MAX; o++) {
         const bool takes = o->kind != GT_OPT_FLAG;
@@ -411,7 +414,7 @@ int gt_options_parse(const struct gt_cmd *cmd, int argc, char **argv, void *valu
                      int *first) {
     struct getopt_table table;
     int code = -1;
-    fill_table(&table, cmd->options);
+    fill_table(&table, cmd->options, cmd->runs_program);
     optind = 0; /* makes glibc and musl forget the previous command line */
     while (code < 0) {
         const int found = getopt_long(argc, argv, table.letters, table.longs, NULL);

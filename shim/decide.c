@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decide.c - see decide.h. */
+#include "shim/decide.h"
+
+#include "shim/library.h"
+#include "shim/original.h"
+#include "shim/trouble.h"
+#include "shim/state.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+enum { CONTEXTS_MAX = 32 };
+static const uint64_t look_again_ns = 10 * 1000 * 1000;
+
+/* A context of CUDA's, with what libgemmtune knows of its device. None is ever closed: its
+ * CUDA context may be gone by then. */
+static struct context {
+    uint64_t id;
+    gemmtune_ctx *ctx; /* NULL: it cannot be opened */
+} contexts[CONTEXTS_MAX];
+static int context_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t now_ns(void) {
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static void pass(struct gt_shim_entry *e, enum gt_shim_reason why) {
+    atomic_store_explicit(&e->reason, why, memory_order_relaxed);
+    atomic_store_explicit(&e->verdict, GT_SHIM_PASSED, memory_order_release);
+}
+
+/* ---- contexts  ---- */
+
+/* Why nothing counts as tuned, for instance. */
+static void hear(void *user, gemmtune_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    gt_shim_trouble("%s", line);
+}
+
+static gemmtune_ctx *open_context(const struct gt_shim_gemmtune *g, uint64_t id) {
+    for (int i = 0; i < context_count; i++)
+        if (contexts[i].id == id)
+            return contexts[i].ctx;
+    if (context_count == CONTEXTS_MAX)
+        return NULL;
+    gemmtune_target target;
+    struct context *c = &contexts[context_count++];
+    *c = (struct context){.id = id};
+    if (context_count == 1)
+        g->set_log(hear, NULL, GEMMTUNE_LOG_WARN);
+    atomic_store(&gt_shim_state()->has_plans, true);
+    (void)g->target_init(&target, sizeof target, GEMMTUNE_CUDA);
+    if (g->open(&c->ctx, NULL, &target) != GEMMTUNE_OK) {
+        gt_shim_trouble("%s", g->errmsg());
+        c->ctx = NULL;
+    }
+    return c->ctx;
+}
+
+/* ---- the guard  ---- */
+
+static int32_t version_of(const struct gt_shim_call *x) {
+    int version = 0;
+    if (x->lt != NULL)
+        return x->library->lt_version != NULL ? (int32_t)x->library->lt_version() : 0;
+    return x->library->get_version != NULL &&
+                   x->library->get_version(x->handle, &version) == 0
+               ? version
+               : 0;
+}
+
+/* Whether the plan's kernel was measured, and was the faster one. */
+static enum gt_shim_reason judge(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
+                                 const gemmtune_plan *plan, const struct gt_shim_call *x) {
+    gemmtune_plan_info info = {.struct_size = sizeof info};
+    gemmtune_rival_info rival = {.struct_size = sizeof rival};
+    const int32_t version = version_of(x);
+    if (g->plan_describe(plan, &info, sizeof info) != GEMMTUNE_OK)
+        return GT_SHIM_FAILED;
+    if (info.match != GEMMTUNE_MATCH_EXACT)
+        return GT_SHIM_UNTUNED;
+    if (g->plan_rival == NULL || version == 0 ||
+        g->plan_rival(plan, version, &rival, sizeof rival) != GEMMTUNE_OK ||
+        rival.known != 1 || rival.version != version)
+        return GT_SHIM_UNMEASURED;
+    if (rival.verdict != 1)
+        return GT_SHIM_SLOWER;
+    e->workspace_bytes = info.workspace_bytes;
+    e->workspace_align = info.workspace_align;
+    e->saved_ns = rival.rival_ns - rival.ours_ns;
+    return GT_SHIM_NONE;
+}
+
+static enum gt_shim_reason reason_of(const struct gt_shim_gemmtune *g,
+                                     gemmtune_status status) {
+    switch (status) {
+    case GEMMTUNE_ENOTFOUND:
+        return GT_SHIM_UNTUNED;
+    case GEMMTUNE_EUNSUPPORTED:
+        return GT_SHIM_UNSUPPORTED;
+    case GEMMTUNE_EINVAL: /* cuBLAS says it in its own way */
+        return GT_SHIM_INVALID;
+    default:
+        gt_shim_trouble("%s", g->errmsg());
+        return GT_SHIM_FAILED;
+    }
+}
+
+/* ---- the decision  ---- */
+
+static void wait_for_image(struct gt_shim_entry *e) {
+    e->next_look = now_ns() + look_again_ns;
+    atomic_store_explicit(&e->reason, GT_SHIM_BUILDING, memory_order_relaxed);
+    atomic_store_explicit(&e->verdict, GT_SHIM_WAITING, memory_order_release);
+}
+
+static void make_plan(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
+                      gemmtune_ctx *ctx, const struct gt_shim_call *x) {
+    gemmtune_problem p;
+    gemmtune_plan *plan = NULL;
+    int ready = 0;
+    gt_shim_problem(&p, &e->key);
+    gemmtune_status status =
+        g->plan_prepare(&ready, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
+    if (status == GEMMTUNE_OK && ready == 0) {
+        wait_for_image(e);
+        return;
+    }
+    if (status == GEMMTUNE_OK)
+        status =
+            g->plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
+    const enum gt_shim_reason why =
+        status == GEMMTUNE_OK ? judge(e, g, plan, x) : reason_of(g, status);
+    if (why != GT_SHIM_NONE) {
+        g->plan_destroy(plan);
+        pass(e, why);
+        return;
+    }
+    e->plan = plan;
+    atomic_store_explicit(&e->verdict, GT_SHIM_SERVED, memory_order_release);
+}
+
+static void decide(struct gt_shim_entry *e, const struct gt_shim_call *x,
+                   const struct gt_shim_driver *d) {
+    const int verdict = atomic_load(&e->verdict);
+    if (verdict != GT_SHIM_FRESH &&
+        !(verdict == GT_SHIM_WAITING && now_ns() >= e->next_look))
+        return;
+    const struct gt_shim_gemmtune *g = gt_shim_gemmtune();
+    const unsigned mode = gt_shim_relax(d);
+    gemmtune_ctx *ctx = g != NULL ? open_context(g, e->key.context) : NULL;
+    if (ctx != NULL)
+        make_plan(e, g, ctx, x);
+    else
+        pass(e, GT_SHIM_FAILED);
+    gt_shim_unrelax(d, mode);
+}
+
+void gt_shim_decide(struct gt_shim_entry *e, const struct gt_shim_call *x,
+                    const struct gt_shim_driver *d) {
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    decide(e, x, d);
+    (void)pthread_mutex_unlock(&lock);
+}

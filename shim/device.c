@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.c - see device.h. */
+#include "shim/device.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gt_shim_driver driver;
+static bool ready;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void) {
+    static const struct {
+        const char *symbol;
+        size_t offset;
+        bool needed;
+    } rows[] = {
+#define X(member, symbol, needed, params)                                                  \
+    {#symbol, offsetof(struct gt_shim_driver, member), needed},
+        GT_SHIM_DRIVER_CALLS(X)
+#undef X
+    };
+    const char *path = getenv("GEMMTUNE_LIBCUDA");
+    void *library = dlopen(path != NULL && path[0] != '\0' ? path : "libcuda.so.1",
+                           RTLD_LAZY | RTLD_LOCAL);
+    ready = library != NULL;
+    for (size_t i = 0; ready && i < sizeof rows / sizeof *rows; i++) {
+        void *symbol = dlsym(library, rows[i].symbol);
+        memcpy((char *)&driver + rows[i].offset, &symbol, sizeof symbol);
+        ready = symbol != NULL || !rows[i].needed;
+    }
+}
+
+const struct gt_shim_driver *gt_shim_driver(void) {
+    (void)pthread_once(&once, load);
+    return ready ? &driver : NULL;
+}
+
+uint64_t gt_shim_context(const struct gt_shim_driver *d) {
+    unsigned long long id = 0;
+    void *context = NULL;
+    if (d->context_id != NULL)
+        return d->context_id(NULL, &id) == 0 ? id + 1 : 0;
+    return d->current(&context) == 0 ? (uint64_t)(uintptr_t)context : 0;
+}
+
+bool gt_shim_captures(const struct gt_shim_driver *d, void *stream) {
+    unsigned status = 0;
+    return d->is_capturing(stream, &status) != 0 || status != 0;
+}
+
+unsigned gt_shim_relax(const struct gt_shim_driver *d) {
+    unsigned mode = 2; /* CU_STREAM_CAPTURE_MODE_RELAXED */
+    return d->exchange_mode(&mode) == 0 ? mode : 0;
+}
+
+void gt_shim_unrelax(const struct gt_shim_driver *d, unsigned mode) {
+    (void)d->exchange_mode(&mode);
+}

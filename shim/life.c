@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* life.c - see life.h. */
+#include "shim/life.h"
+
+#include "shim/record.h"
+#include "shim/say.h"
+#include "shim/table.h"
+
+#include <pthread.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool begun;
+
+/* CUDA of a parent is of no use to its child, and neither are our plans. A parent that had
+ * none leaves a child that begins anew. */
+static void after_fork(void) {
+    struct gt_shim_state *s = gt_shim_state();
+    if (atomic_load(&s->has_plans))
+        atomic_store(&s->forked, true);
+    for (int i = 0; i < GT_SHIM_IDS; i++)
+        for (int why = 0; why < GT_SHIM_REASON_COUNT; why++)
+            atomic_store(&s->passed[i][why], 0);
+    gt_shim_forget_counts();
+    gt_shim_record_anew();
+}
+
+static void begin(void) {
+    (void)pthread_atfork(NULL, NULL, after_fork);
+    atomic_store_explicit(&begun, true, memory_order_release);
+}
+
+struct gt_shim_state *gt_shim_life(void) {
+    if (!atomic_load_explicit(&begun, memory_order_acquire))
+        (void)pthread_once(&once, begin);
+    return gt_shim_state();
+}
+
+/* A process that called no product says nothing and writes nothing. */
+__attribute__((destructor)) static void end(void) {
+    if (!atomic_load(&begun))
+        return;
+    struct gt_shim_state *s = gt_shim_state();
+    if (s->mode.does == GT_SHIM_RECORD)
+        gt_shim_record_end();
+    if (!s->mode.quiet)
+        gt_shim_say(s);
+}

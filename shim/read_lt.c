@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * read_lt.c - a call of cublasLtMatmul, out of its descriptors. Whatever they say that is
+ * not known here has the call passed on.
+ */
+#include "shim/read.h"
+
+#include "shim/algos.h"
+#include "shim/blas.h"
+#include "shim/original.h"
+#include "shim/problem.h"
+
+#include <string.h>
+
+/* ---- descriptors  ---- */
+
+static bool desc(const struct gt_shim_call *x, unsigned attribute, void *value,
+                 size_t size) {
+    size_t written = 0;
+    return x->library->get_desc(x->lt->desc, attribute, value, size, &written) == 0;
+}
+
+/* An attribute that older libraries do not have is as at first. */
+static void optional(const struct gt_shim_call *x, unsigned attribute, void *value,
+                     size_t size) {
+    char before[8];
+    memcpy(before, value, size);
+    if (!desc(x, attribute, value, size))
+        memcpy(value, before, size);
+}
+
+struct layout {
+    uint32_t type;
+    int32_t order, batch;
+    uint64_t rows, cols;
+    int64_t ld, stride, plane;
+};
+
+static bool read_layout(struct layout *out, const struct gt_shim_call *x, int i) {
+    const struct {
+        unsigned attribute;
+        void *value;
+        size_t size;
+    } rows[] = {
+        {GT_SHIM_LAYOUT_TYPE, &out->type, sizeof out->type},
+        {GT_SHIM_LAYOUT_ORDER, &out->order, sizeof out->order},
+        {GT_SHIM_LAYOUT_ROWS, &out->rows, sizeof out->rows},
+        {GT_SHIM_LAYOUT_COLS, &out->cols, sizeof out->cols},
+        {GT_SHIM_LAYOUT_LD, &out->ld, sizeof out->ld},
+        {GT_SHIM_LAYOUT_BATCH, &out->batch, sizeof out->batch},
+        {GT_SHIM_LAYOUT_STRIDE, &out->stride, sizeof out->stride},
+        {GT_SHIM_LAYOUT_PLANE, &out->plane, sizeof out->plane},
+    };
+    size_t written = 0;
+    *out = (struct layout){.batch = 1};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if (x->library->get_layout(x->lt->layout[i], rows[r].attribute, rows[r].value,
+                                   rows[r].size, &written) != 0)
+            return false;
+    return true;
+}
+
+/* The batch mode came with 13; arrays of pointers are mode 1. */
+static bool has_batch_mode(const struct gt_shim_call *x, int i) {
+    enum { BATCH_MODE = 8 };
+    uint32_t mode = 0;
+    size_t written = 0;
+    return x->library->get_layout(x->lt->layout[i], BATCH_MODE, &mode, sizeof mode,
+                                  &written) == 0 &&
+           mode != 0;
+}
+
+/* ---- what must be as at first  ---- */
+
+static enum gt_shim_reason check_scales(const struct gt_shim_call *x) {
+    static const unsigned pointers[] = {GT_SHIM_DESC_SCALE_A, GT_SHIM_DESC_SCALE_B,
+                                        GT_SHIM_DESC_SCALE_C, GT_SHIM_DESC_SCALE_D,
+                                        GT_SHIM_DESC_AMAX,    GT_SHIM_DESC_AUX_SCALE,
+                                        GT_SHIM_DESC_AUX_AMAX};
+    enum { D_OUT_SCALE = 36 };
+    void *p = NULL;
+    for (size_t i = 0; i < sizeof pointers / sizeof *pointers; i++) {
+        optional(x, pointers[i], &p, sizeof p);
+        if (p != NULL)
+            return GT_SHIM_SCALES;
+    }
+    optional(x, D_OUT_SCALE, &p, sizeof p);
+    return p != NULL ? GT_SHIM_SCALES : GT_SHIM_NONE;
+}
+
+static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
+    int32_t scale = 0, op_c = 0, fill = GT_SHIM_FILL_FULL, sms = 0, pointer_mode = 0;
+    enum { EMULATION_DESC = 38 };
+    void *emulation = NULL;
+    if (!desc(x, GT_SHIM_DESC_COMPUTE, &x->compute, sizeof x->compute) ||
+        !desc(x, GT_SHIM_DESC_SCALE, &scale, sizeof scale) ||
+        !desc(x, GT_SHIM_DESC_POINTER_MODE, &pointer_mode, sizeof pointer_mode) ||
+        !desc(x, GT_SHIM_DESC_OP_A, &x->op_a, sizeof x->op_a) ||
+        !desc(x, GT_SHIM_DESC_OP_B, &x->op_b, sizeof x->op_b))
+        return GT_SHIM_INVALID;
+    optional(x, GT_SHIM_DESC_OP_C, &op_c, sizeof op_c);
+    optional(x, GT_SHIM_DESC_FILL, &fill, sizeof fill);
+    optional(x, GT_SHIM_DESC_SMS, &sms, sizeof sms);
+    optional(x, EMULATION_DESC, &emulation, sizeof emulation);
+    optional(x, GT_SHIM_DESC_FAST, &x->fast, sizeof x->fast);
+    if (pointer_mode != GT_SHIM_LT_HOST)
+        return GT_SHIM_SCALARS;
+    if (sms != 0)
+        return GT_SHIM_SMS;
+    if (emulation != NULL)
+        return GT_SHIM_EMULATION;
+    if (op_c != GT_SHIM_N || fill != GT_SHIM_FILL_FULL)
+        return GT_SHIM_ORDER;
+    /* alpha and beta are of the type of sums. */
+    const unsigned wanted =
+        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GT_SHIM_R_64F
+        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GT_SHIM_R_32I
+                                                                          : GT_SHIM_R_32F;
+    return (unsigned)scale == wanted ? check_scales(x) : GT_SHIM_COMPUTE;
+}
+
+/* ---- the epilogue  ---- */
+
+static enum gt_shim_reason read_bias(struct gt_shim_call *x, const struct layout *d) {
+    void *bias = NULL;
+    int64_t stride = 0;
+    int32_t type = -1;
+    const int type_c = gt_shim_type(d->type);
+    optional(x, GT_SHIM_DESC_BIAS, &bias, sizeof bias);
+    optional(x, GT_SHIM_DESC_BIAS_STRIDE, &stride, sizeof stride);
+    optional(x, GT_SHIM_DESC_BIAS_TYPE, &type, sizeof type);
+    const int own = type < 0 ? type_c : gt_shim_type((unsigned)type);
+    x->bias = bias;
+    x->bias_type = (unsigned)own;
+    if (bias == NULL || (d->batch > 1 && stride != 0))
+        return GT_SHIM_EPILOGUE;
+    if (own != type_c && own != GEMMTUNE_F32 && own != GEMMTUNE_F16 && own != GEMMTUNE_BF16)
+        return GT_SHIM_EPILOGUE;
+    /* The bias of 8-bit floats with f32 results has another type at first. */
+    return type < 0 && type_c != GEMMTUNE_F32 && type_c != GEMMTUNE_F64 &&
+                   type_c != GEMMTUNE_F16 && type_c != GEMMTUNE_BF16
+               ? GT_SHIM_EPILOGUE
+               : GT_SHIM_NONE;
+}
+
+static enum gt_shim_reason read_aux(struct gt_shim_call *x, const struct layout *d) {
+    int64_t stride = 0;
+    int32_t type = -1;
+    optional(x, GT_SHIM_DESC_AUX, &x->aux, sizeof x->aux);
+    optional(x, GT_SHIM_DESC_AUX_LD, &x->aux_ld, sizeof x->aux_ld);
+    optional(x, GT_SHIM_DESC_AUX_STRIDE, &stride, sizeof stride);
+    optional(x, GT_SHIM_DESC_AUX_TYPE, &type, sizeof type);
+    /* Products of a batch follow one another in our second output. */
+    const bool fits = d->batch == 1 || stride == x->aux_ld * (int64_t)d->cols;
+    return x->aux != NULL && fits && (type < 0 || (unsigned)type == d->type)
+               ? GT_SHIM_NONE
+               : GT_SHIM_EPILOGUE;
+}
+
+static enum gt_shim_reason read_epilogue(struct gt_shim_call *x, const struct layout *d) {
+    enum { BIAS_BIT = 4 };
+    uint32_t theirs = GT_SHIM_EPI_NONE;
+    unsigned row = 0;
+    enum gt_shim_reason why = GT_SHIM_NONE;
+    optional(x, GT_SHIM_DESC_EPILOGUE, &theirs, sizeof theirs);
+    while (row < GT_SHIM_EPILOGUES && gt_shim_epilogues[row].theirs != theirs)
+        row++;
+    if (row == GT_SHIM_EPILOGUES ||
+        (row > 0 && (x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC)))
+        return GT_SHIM_EPILOGUE;
+    x->epilogue = row;
+    if (theirs & BIAS_BIT)
+        why = read_bias(x, d);
+    if (why == GT_SHIM_NONE && gt_shim_epilogues[row].aux)
+        why = read_aux(x, d);
+    if (why == GT_SHIM_NONE && gt_shim_epilogues[row].typed == NULL && x->bias != NULL &&
+        (int)x->bias_type != gt_shim_type(d->type))
+        why = GT_SHIM_EPILOGUE;
+    return why;
+}
+
+/* ---- the call  ---- */
+
+static bool same_layout(const struct layout *c, const struct layout *d) {
+    return c->type == d->type && c->ld == d->ld && c->rows == d->rows &&
+           c->cols == d->cols && c->batch == d->batch && c->stride == d->stride;
+}
+
+static enum gt_shim_reason take(struct gt_shim_call *x, const struct layout at[4]) {
+    const struct layout *a = &at[0], *b = &at[1], *d = &at[3];
+    const uint64_t k = x->op_a == GT_SHIM_N ? a->cols : a->rows;
+    if ((x->op_a == GT_SHIM_N ? a->rows : a->cols) != d->rows ||
+        (x->op_b == GT_SHIM_N ? b->cols : b->rows) != d->cols ||
+        (x->op_b == GT_SHIM_N ? b->rows : b->cols) != k || a->batch != d->batch ||
+        b->batch != d->batch)
+        return GT_SHIM_INVALID;
+    x->type_a = a->type;
+    x->type_b = b->type;
+    x->type_c = d->type;
+    x->m = (int64_t)d->rows;
+    x->n = (int64_t)d->cols;
+    x->k = (int64_t)k;
+    x->lda = a->ld;
+    x->ldb = b->ld;
+    x->ldc = d->ld;
+    x->stride_a = a->stride;
+    x->stride_b = b->stride;
+    x->stride_c = d->stride;
+    x->batch = d->batch;
+    x->kind = GT_SHIM_AT_STRIDES;
+    return GT_SHIM_NONE;
+}
+
+/* C is in the way only where it is read. */
+static enum gt_shim_reason check_c(const struct gt_shim_call *x,
+                                   const struct layout at[4]) {
+    const int acc =
+        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
+        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
+                                                                          : GEMMTUNE_F32;
+    if (x->beta == NULL || gt_shim_is_zero(x->beta, acc))
+        return GT_SHIM_NONE;
+    return x->lt->c == x->c && same_layout(&at[2], &at[3]) ? GT_SHIM_NONE
+                                                           : GT_SHIM_NOT_IN_PLACE;
+}
+
+enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
+    struct layout at[4];
+    if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
+        x->lt->desc == NULL)
+        return GT_SHIM_INVALID;
+    enum gt_shim_reason why = read_desc(x);
+    for (int i = 0; why == GT_SHIM_NONE && i < 4; i++) {
+        if (x->lt->layout[i] == NULL || !read_layout(&at[i], x, i))
+            why = GT_SHIM_INVALID;
+        else if (at[i].order != GT_SHIM_ORDER_COL || at[i].plane != 0 ||
+                 has_batch_mode(x, i))
+            why = GT_SHIM_ORDER;
+    }
+    if (why == GT_SHIM_NONE)
+        why = take(x, at);
+    if (why == GT_SHIM_NONE)
+        why = read_epilogue(x, &at[3]);
+    if (why == GT_SHIM_NONE)
+        why = check_c(x, at);
+    if (why == GT_SHIM_NONE && x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
+        why = GT_SHIM_ALGORITHM;
+    return why;
+}

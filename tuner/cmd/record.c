@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.c - `gemmtune record PROGRAM ARG...`: runs a program and counts its GEMM calls in
+ * a sweep file. The exit code is the program's. With --merge alone: brings the files
+ * together that processes have left.
+ */
+#include "tuner/base/recorded.h"
+#include "tuner/base/talk.h"
+#include "tuner/cmd/common.h"
+#include "tuner/cmd/program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct values {
+    const char *output;
+    bool merge, quiet;
+};
+
+static const struct gt_option options[] = {
+    {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
+     "sweep file to write or to add to (default: recorded.json)", 0, 0},
+    {"merge", 0, GT_OPT_FLAG, offsetof(struct values, merge), NULL,
+     "run nothing: add what processes with GEMMTUNE_EXEC=record:FILE have left", 0, 0},
+    GT_OPTION_QUIET(struct values),
+    GT_OPTION_END,
+};
+
+/* ---- files of processes  ---- */
+
+/* The files of processes that go into one sweep file. */
+struct leavings {
+    size_t count, room;
+    char (*path)[GT_PATH_SIZE];
+    int running; /* further processes that still write */
+};
+
+static gt_status keep_path(struct leavings *l, const char *folder, const char *name,
+                           struct gt_err *err) {
+    if (l->count == l->room) {
+        const size_t room = l->room > 0 ? 2 * l->room : 16;
+        char(*path)[GT_PATH_SIZE] = realloc(l->path, room * sizeof *path);
+        if (path == NULL)
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        l->path = path;
+        l->room = room;
+    }
+    const int needed = snprintf(l->path[l->count], GT_PATH_SIZE, "%s/%s", folder, name);
+    l->count += needed > 0 && needed < GT_PATH_SIZE;
+    return GEMMTUNE_OK;
+}
+
+/* The process of "FILE.1234" or "FILE.1234.1"; 0: the name is none of these. */
+static pid_t process_of(const char *name, const char *file) {
+    const size_t length = strlen(file);
+    char *end = NULL;
+    if (strncmp(name, file, length) != 0 || name[length] != '.' || name[length + 1] < '1' ||
+        name[length + 1] > '9')
+        return 0;
+    const long number = strtol(name + length + 1, &end, 10);
+    if (*end == '.' && strspn(end + 1, "0123456789") == strlen(end + 1))
+        end += strlen(end);
+    return *end == '\0' ? (pid_t)number : 0;
+}
+
+static gt_status find_leavings(struct leavings *l, const char *path, struct gt_err *err) {
+    char folder[GT_PATH_SIZE];
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    *slash = '\0';
+    DIR *dir = opendir(folder[0] != '\0' ? folder : "/");
+    if (dir == NULL)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", folder, strerror(errno));
+    gt_status status = GEMMTUNE_OK;
+    for (struct dirent *d; status == GEMMTUNE_OK && (d = readdir(dir)) != NULL;) {
+        const pid_t process = process_of(d->d_name, slash + 1);
+        if (process == 0)
+            continue;
+        if (kill(process, 0) == 0 || errno == EPERM)
+            l->running++;
+        else
+            status = keep_path(l, folder, d->d_name, err);
+    }
+    (void)closedir(dir);
+    return status;
+}
+
+/* ---- merging
+ * -------------------------------------------------------------------------------- */
+
+static void say_what(const struct gt_recorded *r, const char *path, int running) {
+    int64_t problems = 0, calls = 0, passed = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->item[i].function == NULL) {
+            problems++;
+            calls += r->item[i].count;
+        } else {
+            passed += r->item[i].count;
+        }
+    gt_talk("%s: %lld problem%s in %lld call%s, %lld call%s of other kinds", path,
+            (long long)problems, gt_text_plural(problems), (long long)calls,
+            gt_text_plural(calls), (long long)passed, gt_text_plural(passed));
+    if (running > 0)
+        gt_talk(
+            "%d process%s still recording: gemmtune record --merge -o %s adds them later",
+            running, running == 1 ? " is" : "es are", path);
+}
+
+/* A file that is merged is removed once the sweep file has it. A process that was killed
+ * between two may be counted twice, and never lost. */
+static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
+    struct gt_recorded r = {0};
+    struct leavings l = {0};
+    gt_status status = find_leavings(&l, path, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_recorded_load(&r, path, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < l.count; i++)
+        status = gt_recorded_add_process(&r, l.path[i], err);
+    if (status == GEMMTUNE_OK && l.count > 0)
+        status = gt_recorded_write(&r, path, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < l.count; i++)
+        (void)unlink(l.path[i]);
+    if (status == GEMMTUNE_OK && l.count == 0 && !quiet)
+        gt_talk("%s: no call of cuBLAS was recorded", path);
+    else if (status == GEMMTUNE_OK && !quiet)
+        say_what(&r, path, l.running);
+    free(l.path);
+    gt_recorded_clear(&r);
+    return status;
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.output = "recorded.json"};
+    struct gt_err err = {""};
+    char path[GT_PATH_SIZE], mode[GT_PATH_SIZE + 16];
+    int first;
+    int code = gt_common_parse(cmd, argc, argv, &v, NULL, 0, argc, &first);
+    if (code >= 0)
+        return code;
+    if (v.merge != (first == argc))
+        return gt_die(GT_EXIT_USAGE, v.merge
+                                         ? "record: --merge runs no program"
+                                         : "record: PROGRAM is missing; usage: gemmtune "
+                                           "record PROGRAM ARG...");
+    if (strchr(v.output, ',') != NULL)
+        return gt_die(GT_EXIT_USAGE, "record: a comma in %s would end its name", v.output);
+    gt_status status = gt_program_path(path, v.output, &err);
+    if (status == GEMMTUNE_OK && !v.merge) {
+        (void)snprintf(mode, sizeof mode, "record:%s", path);
+        status = gt_program_prepare(mode, &err);
+    }
+    if (status != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    code = v.merge ? GT_EXIT_OK : gt_program_wait(argv + first);
+    if (merge(path, v.quiet, &err) == GEMMTUNE_OK)
+        return code;
+    gt_talk("%s", err.line);
+    return code != GT_EXIT_OK || !v.merge ? code : GT_EXIT_FAILURE;
+}
+
+const struct gt_cmd gt_cmd_record = {
+    .name = "record",
+    .operands = "PROGRAM ARG...",
+    .about = "Run a program and count its cuBLAS products in a sweep file.",
+    .options = options,
+    .run = run,
+    .runs_program = true,
+};
