@@ -293,9 +293,10 @@ $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 # The shim beside a libgemmtune that knows times of the vendor's: tests/fake/gemmtune/rival.c.
+FIRST_DEFINITION := -Wl,-z,muldefs
 FAKE_GEMMTUNE := $(addprefix $(B)/tests/fake/gemmtune/,libgemmtune.so.$(SOVERSION) libgemmtune-blas.so)
 $(B)/tests/fake/gemmtune/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/gemmtune/rival.o $(LIB_OBJ) tools/exports.map
-	$(call link,$(SO_LDFLAGS))
+	$(call link,$(SO_LDFLAGS) $(FIRST_DEFINITION))
 $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 	$(Q)ln -sf ../../../$(<F) $@
 

@@ -8,7 +8,6 @@
 #define GT_SHIM_LIBRARY_H
 
 #include "include/gemmtune.h"
-#include "shim/rival.h"
 
 #include <stdbool.h>
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rival.c - libgemmtune.so as it is, with times of the vendor's that a test makes up:
+ * rival.c - libgemmtune.so as it is, with times of the vendor's that a test makes up. The
+ * linker takes this definition, which comes first.
  *
  * - FAKE_RIVAL=faster, tie, slower: the verdict about every plan; unset: nothing is known
  * - FAKE_RIVAL_VERSION: of the library that was measured (130100)
  */
 #include "include/gemmtune.h"
-#include "shim/rival.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-GEMMTUNE_API gemmtune_status gemmtune_plan_rival_sized(const gemmtune_plan *plan,
-                                                       int32_t library_version,
-                                                       gemmtune_rival_info *info,
-                                                       size_t size);
 
 gemmtune_status gemmtune_plan_rival_sized(const gemmtune_plan *plan,
                                           int32_t library_version,
