@@ -33,8 +33,9 @@
  *     OpenCL a gemmtune_launch with offsets that need another kernel of the plan. A call
  *     waits while another thread makes the same plan, or builds a kernel of the same
  *     source.
- *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
- *     and calls the function of gemmtune_set_log.
+ *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. A plan with
+ *     two kernels that are not built starts one, which ends before the plan is made. Both
+ *     compile, and call the function of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
  * threads may execute it at once, on different streams, each with its own workspace.
  *   - No thread may close or destroy an object that another thread is using.
@@ -815,8 +816,8 @@ typedef enum gemmtune_log_level {
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 
 /* The library logs nothing until this is called. Call it before the first gemmtune_open.
- * `fn` may be called from any thread that is inside a gemmtune_ call, and from the thread
- * that gemmtune_plan_prepare starts. It must not call gemmtune_ functions. */
+ * `fn` may be called from any thread that is inside a gemmtune_ call, and from the threads
+ * that the library starts. It must not call gemmtune_ functions. */
 GEMMTUNE_API void gemmtune_set_log(gemmtune_log_fn fn, void *user, gemmtune_log_level most);
 
 /* 10000 * major + 100 * minor + patch of the library in use. */

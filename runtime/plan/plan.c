@@ -12,6 +12,7 @@
 #include "runtime/drivers/memory.h"
 #include "runtime/exec/programs.h"
 #include "runtime/plan/misses.h"
+#include "runtime/plan/plan_ahead.h"
 #include "runtime/plan/plan_choose.h"
 #include "runtime/plan/plan_key.h"
 
@@ -62,13 +63,25 @@ static gemmtune_plan *plan_of(struct gt_shared *shared) {
 struct building {
     struct gt_exec **out;
     struct gt_sharing *programs;
+    /* of a wide kernel: the question, and the choice that is being tried; else NULL */
+    const struct gt_query *query;
+    const struct gt_choice *wide;
 };
 
 /* A gt_try_fn: builds the kernel of *user, a struct building. */
 static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
                        struct gt_err *err) {
     const struct building *b = user;
-    return gt_exec_build_shared(b->out, b->programs, gpu, fit, err);
+    struct gt_plan_ahead ahead;
+    if (b->wide == NULL)
+        return gt_exec_build_shared(b->out, b->programs, gpu, fit, false, err);
+    gt_status status = gt_exec_build_shared(b->out, b->programs, gpu, fit, true, err);
+    if (status != GEMMTUNE_ENOTFOUND)
+        return status;
+    gt_plan_ahead_begin(&ahead, gpu, b->query, b->wide);
+    status = gt_exec_build_shared(b->out, b->programs, gpu, fit, false, err);
+    gt_plan_ahead_end(&ahead);
+    return status;
 }
 
 /* ---- the plan -------------------------------------------------------------------- */
@@ -96,7 +109,7 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
 static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
                             const struct gt_query *query, const struct gt_choice *wide,
                             bool only_cached, struct gt_err *err) {
-    struct building building = {&plan->narrow, ctx->programs};
+    struct building building = {&plan->narrow, ctx->programs, NULL, NULL};
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
@@ -144,7 +157,7 @@ static gt_status try_late(struct late *late, size_t workspace_max) {
         gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
     struct gt_choice choice;
     struct gt_exec *narrow = NULL;
-    struct building building = {&narrow, late->ctx->programs};
+    struct building building = {&narrow, late->ctx->programs, NULL, NULL};
     const gt_status status = gt_plan_choose_narrow(
         &choice, late->ctx->gpu, query, &late->wide, false, build, &building, &late->why);
     if (status == GEMMTUNE_OK)
@@ -181,8 +194,8 @@ static void note_memory(gemmtune_plan *plan, const struct gt_fit *fit) {
 static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_query *query,
                       bool only_cached, struct gt_err *err) {
     struct gt_gpu *const gpu = ctx->gpu;
-    struct building building = {&plan->wide, ctx->programs};
     struct gt_choice choice;
+    struct building building = {&plan->wide, ctx->programs, query, &choice};
     struct gt_exec_info info;
     const gt_status status =
         gt_plan_choose(&choice, gpu, *query, only_cached, build, &building, err);

@@ -5,10 +5,11 @@
  * so it may run while the caller captures a stream.
  */
 #include "runtime/plan/context.h"
+
+#include "core/quiet_thread.h"
 #include "runtime/plan/plan_choose.h"
 #include "runtime/plan/plan_key.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 enum { ENDED_MAX = 64 }; /* the latest orders that are kept after their end */
@@ -153,17 +154,11 @@ static void *run(void *user) {
     return NULL;
 }
 
-/* Starts the thread, unless it runs. It gets none of the program's signals. The caller
- * holds the lock. */
+/* Starts the thread, unless it runs. The caller holds the lock. */
 static gt_status start(gemmtune_ctx *ctx, struct gt_err *err) {
     struct gt_preparer *p = &ctx->preparer;
-    sigset_t all, before;
-    if (p->started)
-        return GEMMTUNE_OK;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    p->started = pthread_create(&p->thread, NULL, run, ctx) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!p->started)
+        p->started = gt_quiet_thread_start(&p->thread, run, ctx);
     return p->started ? GEMMTUNE_OK
                       : gt_fail(err, GEMMTUNE_ENOMEM, "no thread can be started");
 }
