@@ -7,7 +7,7 @@
 
 #include "core/shared.h"
 #include "runtime/exec/exec.h"
-#include "runtime/lookup/match.h"
+#include "runtime/lookup/general.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
 #include "runtime/plan/workspace.h"
@@ -32,6 +32,8 @@ struct gemmtune_ctx {
     struct gt_index *index;
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     char device_key[GT_DEVICE_KEY_MAX];
+    bool builds_behind;                  /* GEMMTUNE_OPEN_BUILD_BEHIND */
+    struct gt_generals generals;         /* when it builds behind */
     struct gt_sharing *programs, *plans; /* that are loaded, that exist */
     struct gt_plan_cache cache;
     struct gt_packer packer;
@@ -80,6 +82,12 @@ gt_status gt_plan_cached(gemmtune_plan **out, gemmtune_ctx *ctx,
 /* Copies the caller's struct, which may be older or newer than the library's, to *out.
  * Errors of gt_growth_read, and EINVAL for a wait list that contradicts its length. */
 gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_err *err);
+
+/* Whether a better kernel than the plan's is built by now, so that a plan made anew has
+ * it. */
+bool gt_plan_is_outdated(const gemmtune_plan *plan);
+/* No better kernel is waited for any more. */
+void gt_plan_settle(const gemmtune_plan *plan);
 
 /* Bytes of workspace that the plan's kernels need. */
 size_t gt_plan_workspace(const gemmtune_plan *plan);
