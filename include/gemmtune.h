@@ -33,8 +33,10 @@
  *     OpenCL a gemmtune_launch with offsets that need another kernel of the plan. A call
  *     waits while another thread makes the same plan, or builds a kernel of the same
  *     source.
- *   - gemmtune_plan_prepare starts a thread, which lives until gemmtune_close. It compiles,
- *     and calls the function of gemmtune_set_log.
+ *   - gemmtune_plan_prepare, or a plan whose better kernel is built behind it, starts a
+ *     thread, which lives until gemmtune_close. A plan with two kernels that are not built
+ *     starts one, which ends before the plan is made. Both compile, and call the function
+ *     of gemmtune_set_log.
  *   - A gemmtune_plan never changes after it is made, but for that kernel. Any number of
  * threads may execute it at once, on different streams, each with its own workspace.
  *   - No thread may close or destroy an object that another thread is using.
@@ -305,13 +307,27 @@ GEMMTUNE_API gemmtune_status gemmtune_convert(void *dst, gemmtune_dtype dst_type
 
 typedef enum gemmtune_backend { GEMMTUNE_CUDA = 0, GEMMTUNE_OPENCL = 1 } gemmtune_backend;
 
+/* What a context may do: gemmtune_target.flags. */
+typedef enum gemmtune_open_flag {
+    /* A plan whose kernel is not in the image cache does not wait for the compiler: it
+     * takes the best kernel that is there, and a thread of the context builds the better
+     * one behind it. One-call forms take that one as soon as it is built; for a plan of
+     * gemmtune_plan_create gemmtune_plan_describe tells it (`better`), and
+     * gemmtune_plan_create gives it. `gemmtune build --general` builds kernels that serve
+     * until then. Where no kernel for a problem is in the image cache, a plan waits after
+     * all; so does a plan that accepts less than GEMMTUNE_MATCH_DEFAULT. */
+    GEMMTUNE_OPEN_BUILD_BEHIND = 1
+} gemmtune_open_flag;
+
 /* A device to run on. The handles stay the caller's and must outlive the gemmtune_ctx.
  * gemmtune_target_init sets them to NULL; set members afterwards. */
 typedef struct gemmtune_target {
     uint32_t struct_size; /* sizeof(gemmtune_target), for growth */
     gemmtune_backend backend;
-    void *context; /* CUcontext or cl_context; NULL: CUDA's current one */
-    void *device;  /* cl_device_id; NULL for CUDA */
+    void *context;  /* CUcontext or cl_context; NULL: CUDA's current one */
+    void *device;   /* cl_device_id; NULL for CUDA */
+    uint32_t flags; /* of gemmtune_open_flag, added up; 0: none */
+    int32_t reserved;
 } gemmtune_target;
 
 /* gemmtune_target_init for callers without a C compiler. */
@@ -353,6 +369,14 @@ typedef enum gemmtune_match {
     GEMMTUNE_MATCH_DEFAULT = 3 /* never measured here: a family's start or default point */
 } gemmtune_match;
 
+/* Whether a faster kernel than a plan's is being built behind it. */
+typedef enum gemmtune_better {
+    GEMMTUNE_BETTER_NONE = 0,     /* no: the plan has the one that was preferred, or that
+                                   * one does not build */
+    GEMMTUNE_BETTER_BUILDING = 1, /* it is being built, or waits for its turn */
+    GEMMTUNE_BETTER_READY = 2     /* it is built: gemmtune_plan_create has it */
+} gemmtune_better;
+
 typedef struct gemmtune_plan_info {
     uint32_t struct_size;
     gemmtune_match match;   /* how the kernel was found */
@@ -368,12 +392,17 @@ typedef struct gemmtune_plan_info {
      * this device or on one of the same key. A guess, fitted on one H200. 2.75 means
      * that nothing is known, as on a CPU far from all tuned problems. */
     double expected_loss;
+    /* Not NONE only in a context with GEMMTUNE_OPEN_BUILD_BEHIND. It may change from
+     * BUILDING to another value at any time. */
+    gemmtune_better better;
+    int32_t reserved;
 } gemmtune_plan_info;
 
-/* The fastest known kernel that needs at most workspace_max bytes. EUNSUPPORTED names the
- * feature of the problem that has no kernel yet. Plans of one context share their kernels
- * where these have the same source, and equal calls give the same plan once more: each is
- * destroyed by a call of its own. */
+/* The fastest known kernel that needs at most workspace_max bytes; with
+ * GEMMTUNE_OPEN_BUILD_BEHIND the fastest one that is built, if there is one. EUNSUPPORTED
+ * names the feature of the problem that has no kernel yet. Plans of one context share their
+ * kernels where these have the same source, and equal calls give the same plan once more:
+ * each is destroyed by a call of its own. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
                                                   const gemmtune_problem *p,
                                                   gemmtune_match worst,
@@ -577,8 +606,9 @@ GEMMTUNE_API gemmtune_status gemmtune_execute(const gemmtune_plan *plan, const v
 /* ---- in one call, in the manner of BLAS --------------------------------- */
 
 /* Makes a plan on first use (GEMMTUNE_MATCH_DEFAULT, with the stream's workspace), keeps it
- * in ctx, and executes it. A call that leaves C as it is (m, n or batch is 0; or without an
- * epilogue beta is 1, and alpha or k is 0) makes none. */
+ * in ctx, and executes it. With GEMMTUNE_OPEN_BUILD_BEHIND a later call may make the plan
+ * anew: with the better kernel, once that is built. A call that leaves C as it is (m, n or
+ * batch is 0; or without an epilogue beta is 1, and alpha or k is 0) makes none. */
 GEMMTUNE_API gemmtune_status gemmtune_gemm(gemmtune_ctx *ctx, const gemmtune_problem *p,
                                            const void *alpha, const void *a, const void *b,
                                            const void *beta, void *c, void *stream);
@@ -861,8 +891,8 @@ typedef enum gemmtune_log_level {
 typedef void (*gemmtune_log_fn)(void *user, gemmtune_log_level level, const char *line);
 
 /* The library logs nothing until this is called. Call it before the first gemmtune_open.
- * `fn` may be called from any thread that is inside a gemmtune_ call, and from the thread
- * that gemmtune_plan_prepare starts. It must not call gemmtune_ functions. */
+ * `fn` may be called from any thread that is inside a gemmtune_ call, and from the threads
+ * that the library starts. It must not call gemmtune_ functions. */
 GEMMTUNE_API void gemmtune_set_log(gemmtune_log_fn fn, void *user, gemmtune_log_level most);
 
 /* 10000 * major + 100 * minor + patch of the library in use. */

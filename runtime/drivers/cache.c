@@ -31,7 +31,7 @@ enum {
     HEX = GT_CACHE_KEY_SIZE - 1,
     FOLDER_MAX = 1024,
     TEMP_MAX = HEX + 48,
-    NAME_SIZE = HEX + 7,       /* <key>.img, <key>.tool, <key>.known */
+    NAME_SIZE = HEX + 9,       /* <key>.img, <key>.tool, <key>.known, <key>.general */
     TRIM_EVERY = 64,           /* images stored by this process between two trims */
     USED_EVERY_S = 3600,       /* a use is noted when the last noted one is so long ago */
     LEFT_BEHIND_S = 24 * 3600, /* the writer of an older temporary file is gone */
@@ -148,7 +148,8 @@ static bool is_temp_name(const char *name) {
 
 /* A file beside the images. */
 static bool is_beside_name(const char *name) {
-    return has_suffix(name, GT_CACHE_NOTE) || has_suffix(name, GT_CACHE_KNOWN);
+    return has_suffix(name, GT_CACHE_NOTE) || has_suffix(name, GT_CACHE_KNOWN) ||
+           has_suffix(name, GT_CACHE_GENERAL);
 }
 
 /* Whether a file goes for its age alone. The database of kept records may be gone. */

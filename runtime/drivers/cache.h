@@ -27,9 +27,11 @@ bool gt_cache_take(struct gt_image *image, int folder, const char key[GT_CACHE_K
 void gt_cache_keep(int folder, const struct gt_image *image,
                    const char key[GT_CACHE_KEY_SIZE]);
 
-/* The suffixes of notes (toolchain.h) and of kept records (known_kept.c). */
-#define GT_CACHE_NOTE  ".tool"
-#define GT_CACHE_KNOWN ".known"
+/* The suffixes of notes (toolchain.h), of kept records (known_kept.c) and of lists of
+ * general kernels (general_file.c). */
+#define GT_CACHE_NOTE    ".tool"
+#define GT_CACHE_KNOWN   ".known"
+#define GT_CACHE_GENERAL ".general"
 /* Writes a file <key><suffix> of the folder whole, or not at all. */
 bool gt_cache_write(int folder, const char *key, const char *suffix, const void *bytes,
                     size_t size);

@@ -101,8 +101,9 @@ static gt_status open_gpu(struct gt_gpu **out, const gemmtune_target *target,
     gt_status status = caller_context(&gpu->context, cu, target, err);
     if (status == GEMMTUNE_OK)
         status = device_of_context(gpu, err);
-    gpu->head.target =
-        (gemmtune_target){sizeof(gemmtune_target), GEMMTUNE_CUDA, gpu->context, NULL};
+    gpu->head.target = (gemmtune_target){.struct_size = sizeof(gemmtune_target),
+                                         .backend = GEMMTUNE_CUDA,
+                                         .context = gpu->context};
     if (status != GEMMTUNE_OK)
         close_gpu(&gpu->head);
     else

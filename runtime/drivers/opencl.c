@@ -73,8 +73,10 @@ static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
     struct gt_opencl_place *at = &gpu->at;
     at->context = (cl_context)target->context;
     const gt_status status = caller_device(&at->device, at->cl, target, err);
-    gpu->head.target = (gemmtune_target){sizeof(gemmtune_target), GEMMTUNE_OPENCL,
-                                         at->context, at->device};
+    gpu->head.target = (gemmtune_target){.struct_size = sizeof(gemmtune_target),
+                                         .backend = GEMMTUNE_OPENCL,
+                                         .context = at->context,
+                                         .device = at->device};
     return status != GEMMTUNE_OK
                ? status
                : gt_opencl_describe(&gpu->head.device, at->cl, at->device, err);

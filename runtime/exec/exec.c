@@ -68,24 +68,38 @@ static gt_status load(struct gt_loaded *l, const char *source, struct gt_err *er
     return status;
 }
 
-/* A driver that compiles only while loading has its compile time in the load. */
-gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
-                          struct gt_err *err) {
-    const struct gt_device *d = device_of(l->gpu);
-    struct gt_build_stats stats = {0};
-    gt_status status = gt_build(&l->image, l->driver, d, source, &stats, err);
+/* Loads the image, if it could be had. A driver that compiles only while loading has its
+ * compile time in the load. */
+static gt_status load_image(struct gt_loaded *l, gt_status status, const char *source,
+                            const struct gt_build_stats *stats, bool keeps,
+                            struct gt_err *err) {
     const double start = gt_seconds();
     if (status == GEMMTUNE_OK)
         status = load(l, source, err);
     const bool loads_source = status == GEMMTUNE_OK && l->image.bytes == NULL;
-    l->info.cached = stats.cached && !loads_source;
-    l->info.compile_ms = loads_source ? 1e3 * (gt_seconds() - start) : stats.compile_ms;
+    l->info.cached = stats->cached && !loads_source;
+    l->info.compile_ms = loads_source ? 1e3 * (gt_seconds() - start) : stats->compile_ms;
     if (loads_source && keeps)
-        gt_build_keep(&l->image, l->kernel[l->fit.passes.main], d, source);
+        gt_build_keep(&l->image, l->kernel[l->fit.passes.main], device_of(l->gpu), source);
     note_image(l);
     free(l->image.bytes); /* the driver has its own copy */
     l->image.bytes = NULL;
     return status;
+}
+
+gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
+                          struct gt_err *err) {
+    struct gt_build_stats stats = {0};
+    const gt_status status =
+        gt_build(&l->image, l->driver, device_of(l->gpu), source, &stats, err);
+    return load_image(l, status, source, &stats, keeps, err);
+}
+
+gt_status gt_loaded_find(struct gt_loaded *l, const char *source, struct gt_err *err) {
+    const struct gt_build_stats stats = {.cached = true};
+    if (!gt_build_find(&l->image, l->driver, device_of(l->gpu), source))
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "its image is not in the cache");
+    return load_image(l, GEMMTUNE_OK, source, &stats, true, err);
 }
 
 static gt_status build(struct gt_loaded *l, struct gt_err *err) {

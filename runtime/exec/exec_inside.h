@@ -49,6 +49,9 @@ struct gt_loaded *gt_loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit)
  * exists only after loading goes into the image cache. */
 gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
                           struct gt_err *err);
+/* The same without a compiler: the image comes out of the cache. ENOTFOUND: it is not
+ * there. */
+gt_status gt_loaded_find(struct gt_loaded *l, const char *source, struct gt_err *err);
 /* Ends one use; the last one unloads. Accepts NULL. */
 void gt_loaded_release(struct gt_loaded *l);
 /* Unloads. The last use has ended. */

@@ -49,7 +49,7 @@ static struct gt_loaded *loaded_of(struct gt_shared *shared) {
 
 static gt_status load_once(struct gt_loaded **out, struct gt_sharing *programs,
                            struct gt_gpu *gpu, const struct gt_fit *fit, const char *source,
-                           struct gt_err *err) {
+                           bool only_cached, struct gt_err *err) {
     struct gt_loaded *fresh = gt_loaded_create(gpu, fit);
     *out = NULL;
     if (fresh == NULL || !set_key(&fresh->shared, &fit->passes, source)) {
@@ -61,7 +61,8 @@ static gt_status load_once(struct gt_loaded **out, struct gt_sharing *programs,
         gt_loaded_release(fresh);
         return GEMMTUNE_OK;
     }
-    const gt_status status = gt_loaded_build(fresh, source, true, err);
+    const gt_status status = only_cached ? gt_loaded_find(fresh, source, err)
+                                         : gt_loaded_build(fresh, source, true, err);
     gt_shared_settle(&fresh->shared, status == GEMMTUNE_OK);
     if (status != GEMMTUNE_OK) {
         gt_loaded_release(fresh);
@@ -72,7 +73,7 @@ static gt_status load_once(struct gt_loaded **out, struct gt_sharing *programs,
 
 gt_status gt_exec_build_shared(struct gt_exec **out, struct gt_sharing *programs,
                                struct gt_gpu *gpu, const struct gt_fit *fit,
-                               struct gt_err *err) {
+                               bool only_cached, struct gt_err *err) {
     struct gt_loaded *l = NULL;
     char *source = NULL;
     *out = NULL;
@@ -82,7 +83,7 @@ gt_status gt_exec_build_shared(struct gt_exec **out, struct gt_sharing *programs
     if (status == GEMMTUNE_OK)
         status = gt_source_of(&source, &fit->binding, &gpu->device, err);
     if (status == GEMMTUNE_OK)
-        status = load_once(&l, programs, gpu, fit, source, err);
+        status = load_once(&l, programs, gpu, fit, source, only_cached, err);
     free(source);
     return status == GEMMTUNE_OK
                ? gt_exec_of(out, l, fit, err)

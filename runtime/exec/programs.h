@@ -12,10 +12,12 @@
 
 /* gt_exec_build through the programs of a context: nothing is built or loaded while another
  * exec has the same program. A program that another thread is loading is waited for.
- * Whatever is built goes into the image cache. Errors of gt_exec_build. */
+ * Whatever is built goes into the image cache. With `only_cached` nothing is compiled.
+ * Errors of gt_exec_build; and ENOTFOUND: with `only_cached` the image is neither loaded
+ * nor in the image cache. */
 gt_status gt_exec_build_shared(struct gt_exec **out, struct gt_sharing *programs,
                                struct gt_gpu *gpu, const struct gt_fit *fit,
-                               struct gt_err *err);
+                               bool only_cached, struct gt_err *err);
 
 /* Keeps the program loaded when the exec is gone, until gt_programs_relinquish. */
 void gt_exec_retain(const struct gt_exec *e);

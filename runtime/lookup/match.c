@@ -309,9 +309,7 @@ static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool se
                    last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
-/* The device for the model. A GPU without known peaks counts as a usual one with as many
- * units: forecasts are only compared with each other. */
-static struct gt_device model_device_of(const struct gt_device *d) {
+struct gt_device gt_lookup_device(const struct gt_device *d) {
     struct gt_device r = *d;
     if (d->is_cpu ||
         (gt_device_peak(d, gt_dtype_by_name("f32", 3)) > 0 && gt_device_bandwidth(d) > 0))
@@ -340,7 +338,7 @@ static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l
 
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
-    struct gt_lookup l = {.query = *query, .model_device = model_device_of(query->device)};
+    struct gt_lookup l = {.query = *query, .model_device = gt_lookup_device(query->device)};
     struct gt_forecasts *options = NULL;
     struct gt_err last = {""};
     size_t tuned = 0;

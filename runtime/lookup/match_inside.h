@@ -17,6 +17,10 @@ struct gt_lookup {
     char name[GT_PROBLEM_NAME_MAX];
 };
 
+/* The device for the model. A GPU without known peaks counts as a usual one with as many
+ * units: forecasts are only compared with each other. */
+struct gt_device gt_lookup_device(const struct gt_device *d);
+
 /* The source of a record, the most preferred first; see match.c. */
 enum gt_preference {
     GT_SAME_HERE,      /* this problem, verified on this device */

@@ -12,6 +12,7 @@
 #include "runtime/lookup/known.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { PATH_SIZE = 4096 };
@@ -51,9 +52,10 @@ static gt_status read_default(gemmtune_ctx *ctx, struct gt_err *err) {
 
 /* ---- open and close -------------------------------------------------------------- */
 
-/* The struct of the first release of this ABI is the present one. */
-static const struct gt_growth target_growth = {
-    sizeof(gemmtune_target), sizeof(gemmtune_target), "target", "gemmtune_target_init"};
+/* The struct of the first release of this ABI ends before `flags`. */
+static const struct gt_growth target_growth = {sizeof(gemmtune_target),
+                                               offsetof(gemmtune_target, flags), "target",
+                                               "gemmtune_target_init"};
 
 gemmtune_status gemmtune_target_init_sized(gemmtune_target *target, size_t size,
                                            gemmtune_backend backend) {
@@ -72,7 +74,22 @@ static gt_status read_target(gemmtune_target *out, const gemmtune_target *target
     if (status == GEMMTUNE_OK && gt_driver_of(out->backend) == NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "backend is %u, not a value of its enum",
                        (unsigned)out->backend);
+    if (status == GEMMTUNE_OK && (out->flags & ~(unsigned)GEMMTUNE_OPEN_BUILD_BEHIND) != 0)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "flags are %u, of which this library knows %u", (unsigned)out->flags,
+                       (unsigned)GEMMTUNE_OPEN_BUILD_BEHIND);
+    if (status == GEMMTUNE_OK && out->reserved != 0)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "reserved is %d, must be 0",
+                       (int)out->reserved);
     return status;
+}
+
+/* Without an image cache nothing can be built behind a plan. */
+static void allow(gemmtune_ctx *ctx, uint32_t flags) {
+    ctx->builds_behind =
+        (flags & GEMMTUNE_OPEN_BUILD_BEHIND) != 0 && gt_build_keeps(ctx->gpu->driver);
+    if (ctx->builds_behind)
+        gt_generals_load(&ctx->generals, ctx->families, gt_ctx_device(ctx));
 }
 
 static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,
@@ -89,6 +106,8 @@ static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_tar
     ctx->snapshot.families = ctx->families;
     ctx->snapshot.known = ctx->known;
     ctx->snapshot.index = ctx->index;
+    if (status == GEMMTUNE_OK)
+        allow(ctx, target->flags);
     return status;
 }
 
@@ -156,6 +175,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_programs_relinquish(ctx->programs);
     gt_sharing_release(ctx->plans);
     gt_sharing_release(ctx->programs);
+    gt_generals_clear(&ctx->generals);
     gt_index_destroy(ctx->index);
     gt_duels_clear(&ctx->duels);
     free(ctx->known);

@@ -8,6 +8,7 @@
 #include "core/shared.h"
 #include "runtime/exec/exec.h"
 #include "runtime/lookup/duels.h"
+#include "runtime/lookup/general.h"
 #include "runtime/lookup/match.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
@@ -34,6 +35,8 @@ struct gemmtune_ctx {
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     struct gt_duels duels;       /* of the device */
     char device_key[GT_DEVICE_KEY_MAX];
+    bool builds_behind;                  /* GEMMTUNE_OPEN_BUILD_BEHIND */
+    struct gt_generals generals;         /* when it builds behind */
     struct gt_sharing *programs, *plans; /* that are loaded, that exist */
     struct gt_plan_cache cache;
     struct gt_packer packer;
@@ -86,6 +89,13 @@ gt_status gt_args_read(gemmtune_args *out, const gemmtune_args *args, struct gt_
 /* The duels of the plan's kernel with no more workspace than the plan was made with. They
  * live as long as the plan. */
 size_t gt_plan_duels(const struct gt_duel **first, const gemmtune_plan *plan);
+
+/* Whether a better kernel than the plan's is built by now, so that a plan made anew has
+ * it. */
+bool gt_plan_is_outdated(const gemmtune_plan *plan);
+/* No better kernel is waited for any more. */
+void gt_plan_settle(const gemmtune_plan *plan);
+
 /* Bytes of workspace that the plan's kernels need. */
 size_t gt_plan_workspace(const gemmtune_plan *plan);
 /* Executes; `swapped` is gt_problem_canonical's for the caller's problem. */

@@ -12,6 +12,7 @@
 #include "runtime/drivers/memory.h"
 #include "runtime/exec/programs.h"
 #include "runtime/plan/misses.h"
+#include "runtime/plan/plan_ahead.h"
 #include "runtime/plan/plan_choose.h"
 #include "runtime/plan/plan_key.h"
 
@@ -44,6 +45,8 @@ struct gemmtune_plan {
     uint64_t mask[3];  /* low bits of A, B and C that must be 0 for the wide kernel */
     size_t element_bytes[3];
     gemmtune_match match;
+    bool behind;              /* a better kernel than one of these is to be built */
+    struct gt_better *better; /* what became of that; NULL: it is not waited for */
     size_t workspace_bytes;
     struct gt_duels duels; /* of the wide kernel, with no more workspace */
     double tuned_median_ns, expected_loss;
@@ -59,17 +62,118 @@ static gemmtune_plan *plan_of(struct gt_shared *shared) {
 
 /* ---- building ---------------------------------------------------------------------- */
 
+/* Which kernels a plan may take. */
+enum way {
+    BUILD,      /* the best one that builds */
+    CACHED,     /* the best one in the image cache */
+    BEST_CACHED /* the best one, if it is in the image cache; else ESTOPPED */
+};
+
 /* A kernel to build: where it goes, and the programs that it may be among. */
 struct building {
     struct gt_exec **out;
     struct gt_sharing *programs;
+    enum way way;
+    /* of a wide kernel: the question, and the choice that is being tried; else NULL */
+    const struct gt_query *query;
+    const struct gt_choice *wide;
 };
+
+/* Compiles, and the narrow kernel of the plan beside it. */
+static gt_status compile(const struct building *b, struct gt_gpu *gpu,
+                         const struct gt_fit *fit, struct gt_err *err) {
+    struct gt_plan_ahead ahead;
+    gt_plan_ahead_begin(&ahead, gpu, b->query, b->wide);
+    const gt_status status =
+        gt_exec_build_shared(b->out, b->programs, gpu, fit, false, err);
+    gt_plan_ahead_end(&ahead);
+    return status;
+}
 
 /* A gt_try_fn: builds the kernel of *user, a struct building. */
 static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
                        struct gt_err *err) {
     const struct building *b = user;
-    return gt_exec_build_shared(b->out, b->programs, gpu, fit, err);
+    if (b->way == BUILD && b->wide == NULL)
+        return gt_exec_build_shared(b->out, b->programs, gpu, fit, false, err);
+    const gt_status status = gt_exec_build_shared(b->out, b->programs, gpu, fit, true, err);
+    if (status != GEMMTUNE_ENOTFOUND || b->way == CACHED)
+        return status;
+    return b->way == BUILD ? compile(b, gpu, fit, err) : GEMMTUNE_ESTOPPED;
+}
+
+/* ---- kernels that serve while a better one is built --------------------------------- */
+
+/* Whether a plan for the question need not wait for the compiler. */
+static bool may_serve(const gemmtune_ctx *ctx, const struct gt_query *query) {
+    return ctx->builds_behind && query->worst == GEMMTUNE_MATCH_DEFAULT;
+}
+
+/* The time that is expected of the best kernel; 0: it is not known. */
+static double expected_ns(const struct gt_choice *best) {
+    if (best->forecast_ns > 0)
+        return best->forecast_ns;
+    return best->known != NULL ? best->known->median_ns : 0;
+}
+
+/* Takes the best general kernel that is built. False when there is none. */
+static bool take_general(struct gt_exec **out, struct gt_choice *choice, gemmtune_ctx *ctx,
+                         const struct gt_query *query, double best_ns) {
+    struct gt_general_rank rank[GT_GENERALS_RANKED];
+    const size_t count = gt_generals_rank(rank, &ctx->generals, query);
+    bool taken = false;
+    for (size_t i = 0; i < count && !taken; i++)
+        taken = gt_general_choose(choice, &rank[i], query, best_ns) &&
+                gt_exec_build_shared(out, ctx->programs, ctx->gpu, &choice->fit, true,
+                                     NULL) == GEMMTUNE_OK;
+    return taken;
+}
+
+static gt_status choose_wide(struct gt_exec **out, struct gt_choice *choice,
+                             gemmtune_ctx *ctx, const struct gt_query *query, enum way way,
+                             struct gt_err *err) {
+    struct building building = {out, ctx->programs, way, query, choice};
+    return gt_plan_choose(choice, ctx->gpu, *query, way == CACHED, build, &building, err);
+}
+
+/* The best wide kernel; while that is not built, one that is. *behind: so it was. */
+static gt_status find_wide(struct gt_exec **out, bool *behind, struct gt_choice *choice,
+                           gemmtune_ctx *ctx, const struct gt_query *query,
+                           struct gt_err *err) {
+    struct gt_err why = {""};
+    const gt_status status = choose_wide(out, choice, ctx, query, BEST_CACHED, &why);
+    if (status != GEMMTUNE_ESTOPPED)
+        return status == GEMMTUNE_OK ? status : gt_fail(err, status, "%s", why.line);
+    *behind = take_general(out, choice, ctx, query, expected_ns(choice)) ||
+              choose_wide(out, choice, ctx, query, CACHED, NULL) == GEMMTUNE_OK;
+    return *behind ? GEMMTUNE_OK : choose_wide(out, choice, ctx, query, BUILD, err);
+}
+
+static gt_status choose_narrow(struct gt_exec **out, struct gt_choice *choice,
+                               gemmtune_ctx *ctx, const struct gt_query *query,
+                               const struct gt_choice *wide, enum way way,
+                               struct gt_err *err) {
+    struct building building = {out, ctx->programs, way, NULL, NULL};
+    return gt_plan_choose_narrow(choice, ctx->gpu, *query, wide, way == CACHED, build,
+                                 &building, err);
+}
+
+/* The same for the narrow kernel. Without a narrow one that is built the plan waits: it
+ * would refuse pointers. */
+static gt_status find_narrow(struct gt_exec **out, bool *behind, gemmtune_ctx *ctx,
+                             const struct gt_query *query, const struct gt_choice *wide,
+                             struct gt_err *err) {
+    const struct gt_query narrow = gt_narrow_query(*query);
+    struct gt_choice choice;
+    struct gt_err why = {""};
+    const gt_status status =
+        choose_narrow(out, &choice, ctx, query, wide, BEST_CACHED, &why);
+    if (status != GEMMTUNE_ESTOPPED)
+        return status == GEMMTUNE_OK ? status : gt_fail(err, status, "%s", why.line);
+    if (!take_general(out, &choice, ctx, &narrow, 0))
+        return choose_narrow(out, &choice, ctx, query, wide, BUILD, err);
+    *behind = true;
+    return GEMMTUNE_OK;
 }
 
 /* ---- the plan -------------------------------------------------------------------- */
@@ -97,12 +201,14 @@ static void note_workspace(gemmtune_plan *plan, const struct gt_exec_info *info)
 static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
                             const struct gt_query *query, const struct gt_choice *wide,
                             bool only_cached, struct gt_err *err) {
-    struct building building = {&plan->narrow, ctx->programs};
     struct gt_choice choice;
     struct gt_exec_info info;
     struct gt_err why = {""};
-    const gt_status status = gt_plan_choose_narrow(&choice, ctx->gpu, *query, wide,
-                                                   only_cached, build, &building, &why);
+    const gt_status status =
+        may_serve(ctx, query) && !only_cached
+            ? find_narrow(&plan->narrow, &plan->behind, ctx, query, wide, &why)
+            : choose_narrow(&plan->narrow, &choice, ctx, query, wide,
+                            only_cached ? CACHED : BUILD, &why);
     if (status == GEMMTUNE_ENOMEM)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
@@ -139,15 +245,19 @@ static gt_status add_late(gemmtune_plan *plan, gemmtune_ctx *ctx,
     return GEMMTUNE_OK;
 }
 
-/* Builds the narrow kernel. It gets no more workspace than the plan has said. */
+/* Builds the narrow kernel. It gets no more workspace than the plan has said. One that
+ * serves while a better one is not built stays in the plan: few calls need it. */
 static gt_status try_late(struct late *late, size_t workspace_max) {
     const struct gt_query query =
         gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
     struct gt_choice choice;
     struct gt_exec *narrow = NULL;
-    struct building building = {&narrow, late->ctx->programs};
-    const gt_status status = gt_plan_choose_narrow(
-        &choice, late->ctx->gpu, query, &late->wide, false, build, &building, &late->why);
+    bool behind = false;
+    const gt_status status =
+        may_serve(late->ctx, &query)
+            ? find_narrow(&narrow, &behind, late->ctx, &query, &late->wide, &late->why)
+            : choose_narrow(&narrow, &choice, late->ctx, &query, &late->wide, BUILD,
+                            &late->why);
     if (status == GEMMTUNE_OK)
         atomic_store(&late->narrow, narrow);
     if (gt_is_about_kernel(status) && status != GEMMTUNE_EDEVICE) /* it may be busy now */
@@ -205,11 +315,12 @@ static gt_status note_duels(gemmtune_plan *plan, const gemmtune_ctx *ctx,
 static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_query *query,
                       bool only_cached, struct gt_err *err) {
     struct gt_gpu *const gpu = ctx->gpu;
-    struct building building = {&plan->wide, ctx->programs};
     struct gt_choice choice;
     struct gt_exec_info info;
-    gt_status status =
-        gt_plan_choose(&choice, gpu, *query, only_cached, build, &building, err);
+    gt_status status = may_serve(ctx, query) && !only_cached
+                           ? find_wide(&plan->wide, &plan->behind, &choice, ctx, query, err)
+                           : choose_wide(&plan->wide, &choice, ctx, query,
+                                         only_cached ? CACHED : BUILD, err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
@@ -227,24 +338,16 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
                : add_late(plan, ctx, query, &choice, err);
 }
 
-struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *canonical,
-                             gemmtune_match worst, size_t workspace_max) {
-    return (struct gt_query){.snapshot = &ctx->snapshot,
-                             .device = gt_ctx_device(ctx),
-                             .device_key = ctx->device_key,
-                             .problem = canonical,
-                             .worst = worst,
-                             .workspace_max = workspace_max,
-                             .pointer_align = GT_VECTOR_BYTES};
-}
-
 static gt_status make(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_plan_ask *ask,
                       struct gt_err *err) {
     const struct gt_query query =
         gt_ctx_query(ctx, ask->canonical, ask->worst, ask->workspace_max);
     const gt_status status = fill(plan, ctx, &query, ask->only_cached, err);
     plan->swapped = ask->swapped;
-    if (status == GEMMTUNE_OK && !ask->only_cached && plan->expected_loss > 0)
+    if (status == GEMMTUNE_OK && plan->behind)
+        plan->better = gt_better_order(ctx, ask);
+    if (status == GEMMTUNE_OK && !ask->only_cached && plan->better == NULL &&
+        plan->expected_loss > 0)
         gt_misses_note(ask->canonical, ctx->device_key, plan->expected_loss);
     return status;
 }
@@ -265,7 +368,8 @@ static gt_status make_once(gemmtune_plan **plan, gemmtune_ctx *ctx,
         return GEMMTUNE_OK;
     }
     const gt_status status = make(*plan, ctx, ask, err);
-    gt_shared_settle(found, status == GEMMTUNE_OK);
+    /* A plan that is to be made anew is nobody else's. */
+    gt_shared_settle(found, status == GEMMTUNE_OK && (*plan)->better == NULL);
     return status;
 }
 
@@ -303,6 +407,20 @@ void gt_plan_retain(const gemmtune_plan *plan) {
 size_t gt_plan_duels(const struct gt_duel **first, const gemmtune_plan *plan) {
     *first = plan->duels.item;
     return plan->duels.count;
+}
+
+static gemmtune_better better_of(const gemmtune_plan *plan) {
+    return plan->better == NULL ? GEMMTUNE_BETTER_NONE
+                                : (gemmtune_better)atomic_load(&plan->better->state);
+}
+
+bool gt_plan_is_outdated(const gemmtune_plan *plan) {
+    return better_of(plan) == GEMMTUNE_BETTER_READY;
+}
+
+void gt_plan_settle(const gemmtune_plan *plan) {
+    if (plan->better != NULL)
+        atomic_store(&plan->better->state, (int)GEMMTUNE_BETTER_NONE);
 }
 
 size_t gt_plan_workspace(const gemmtune_plan *plan) {
@@ -364,20 +482,6 @@ gt_status gt_plan_run(const gemmtune_plan *plan, bool swapped, const struct gt_c
 
 /* ---- public ---------------------------------------------------------------------- */
 
-gt_status gt_plan_problem(gemmtune_problem *canonical, bool *swapped,
-                          const gemmtune_ctx *ctx, const gemmtune_problem *p,
-                          gemmtune_match worst, struct gt_err *err) {
-    if (ctx == NULL || p == NULL)
-        return ctx == NULL ? gt_fail_null(err, "ctx", GEMMTUNE_ARG_CTX)
-                           : gt_fail_null(err, "problem", GEMMTUNE_ARG_PROBLEM);
-    if ((unsigned)worst > GEMMTUNE_MATCH_DEFAULT)
-        return gt_blame(err,
-                        gt_fail(err, GEMMTUNE_EINVAL,
-                                "worst is %u, not a value of its enum", (unsigned)worst),
-                        GEMMTUNE_ARG_OPTIONS);
-    return gt_problem_canonical(canonical, swapped, p, err);
-}
-
 static gt_status create(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_problem *p,
                         gemmtune_match worst, size_t workspace_max, bool only_cached,
                         struct gt_err *err) {
@@ -405,6 +509,7 @@ gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out, gemmtune_ctx *c
 void gemmtune_plan_destroy(gemmtune_plan *plan) {
     if (plan == NULL || !gt_shared_drop(&plan->shared))
         return;
+    gt_better_release(plan->better);
     late_destroy(plan->late);
     gt_exec_destroy(plan->narrow);
     gt_exec_destroy(plan->wide);
@@ -412,10 +517,10 @@ void gemmtune_plan_destroy(gemmtune_plan *plan) {
     free(plan);
 }
 
-/* A struct of the first release of this ABI ends here. */
+/* Structs of the first release of this ABI end before these members. */
 static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
-                                             sizeof(gemmtune_plan_info), "plan info",
-                                             "gemmtune_plan_describe"};
+                                             offsetof(gemmtune_plan_info, better),
+                                             "plan info", "gemmtune_plan_describe"};
 static const struct gt_growth args_growth = {sizeof(gemmtune_args),
                                              offsetof(gemmtune_args, wait_list), "args",
                                              "gemmtune_args_init"};
@@ -436,6 +541,7 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
         .from = plan->from,
         .why = plan->why,
         .expected_loss = plan->expected_loss,
+        .better = better_of(plan),
     };
     return gt_growth_write(info, size, &own, &info_growth, err);
 }

@@ -13,7 +13,7 @@ enum { SLOTS_FIRST = 64 };
 
 struct gt_plan_entry {
     struct gt_plan_key key;
-    gemmtune_plan *plan;
+    _Atomic(gemmtune_plan *) plan;
     atomic_uint used;            /* the cache's `now` at the last use */
     struct gt_plan_entry *after; /* in the list of entries that a table has lost */
 };
@@ -52,7 +52,7 @@ static gemmtune_plan *look_up(struct gt_plan_cache *cache, const struct gt_plan_
     const unsigned now = atomic_load_explicit(&cache->now, memory_order_relaxed);
     if (atomic_load_explicit(&e->used, memory_order_relaxed) != now)
         atomic_store_explicit(&e->used, now, memory_order_relaxed);
-    return e->plan;
+    return atomic_load(&e->plan);
 }
 
 static struct gt_plan_table *table_create(size_t slots) {
@@ -77,7 +77,7 @@ static struct gt_plan_table *current(struct gt_plan_cache *cache) {
 /* ---- readers --------------------------------------------------------------------- */
 
 /* All threads see this addition and the loads that follow in one order: a reader that is
- * not counted yet when a thread looks finds the new table. */
+ * not counted yet when a thread looks finds the new table, and the new plan. */
 static unsigned enter(struct gt_plan_cache *cache) {
     const unsigned side = atomic_load(&cache->side) & 1U;
     (void)atomic_fetch_add(&cache->readers[side].count, 1);
@@ -89,7 +89,7 @@ static void leave(struct gt_plan_cache *cache, unsigned side) {
 }
 
 static void entry_destroy(struct gt_plan_entry *e) {
-    gemmtune_plan_destroy(e->plan);
+    gemmtune_plan_destroy(atomic_load(&e->plan));
     free(e);
 }
 
@@ -98,7 +98,7 @@ static void entry_destroy(struct gt_plan_entry *e) {
 static void old_destroy(struct gt_plan_table *t) {
     while (t->lost != NULL) {
         struct gt_plan_entry *after = t->lost->after;
-        gt_plan_retain(t->lost->plan);
+        gt_plan_retain(atomic_load(&t->lost->plan));
         entry_destroy(t->lost);
         t->lost = after;
     }
@@ -239,10 +239,15 @@ void gt_plan_cache_clear(struct gt_plan_cache *cache) {
 
 /* ---- planning on a miss ---------------------------------------------------------- */
 
+static gt_status make(gemmtune_plan **out, gemmtune_ctx *ctx, const gemmtune_problem *p,
+                      size_t workspace_max, struct gt_err *err) {
+    const struct gt_plan_ask ask = {p, GEMMTUNE_MATCH_DEFAULT, workspace_max, false, false};
+    return gt_plan_make(out, ctx, &ask, err);
+}
+
 /* Makes and publishes the plan. The caller holds the lock. */
 static gt_status add(gemmtune_plan **out, gemmtune_ctx *ctx, const struct gt_plan_key *key,
                      const gemmtune_problem *p, size_t workspace_max, struct gt_err *err) {
-    const struct gt_plan_ask ask = {p, GEMMTUNE_MATCH_DEFAULT, workspace_max, false, false};
     struct gt_plan_cache *cache = &ctx->cache;
     struct gt_plan_entry *e = calloc(1, sizeof *e);
     reclaim(cache);
@@ -250,16 +255,16 @@ static gt_status add(gemmtune_plan **out, gemmtune_ctx *ctx, const struct gt_pla
         free(e);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
-    const gt_status status = gt_plan_make(&e->plan, ctx, &ask, err);
+    const gt_status status = make(out, ctx, p, workspace_max, err);
     if (status != GEMMTUNE_OK) {
         free(e);
         return status;
     }
     e->key = *key;
+    atomic_init(&e->plan, *out);
     atomic_init(&e->used, atomic_fetch_add(&cache->now, 1) + 1);
     cache->made++;
     put(current(cache), e);
-    *out = e->plan;
     return GEMMTUNE_OK;
 }
 
@@ -280,6 +285,53 @@ static gt_status find_or_add(struct gt_plan_use *use, gemmtune_ctx *ctx,
     return status;
 }
 
+/* ---- better kernels -------------------------------------------------------------- */
+
+/* Gives the plan up when its readers have gone, as an entry of a table without slots. */
+static void give_up(struct gt_plan_cache *cache, struct gt_plan_table *shelf,
+                    struct gt_plan_entry *e, gemmtune_plan *plan) {
+    atomic_init(&e->plan, plan);
+    shelf->lost = e;
+    shelf->older = cache->old;
+    cache->old = shelf;
+    reclaim(cache);
+}
+
+/* Makes the plan of an entry anew. When that fails the entry keeps its plan, and no later
+ * call tries again. The caller holds the lock. */
+static void improve(gemmtune_ctx *ctx, struct gt_plan_entry *e, const gemmtune_problem *p,
+                    size_t workspace_max) {
+    struct gt_plan_cache *cache = &ctx->cache;
+    gemmtune_plan *const old = atomic_load(&e->plan), *plan = NULL;
+    struct gt_plan_table *shelf = calloc(1, sizeof *shelf);
+    struct gt_plan_entry *lost = calloc(1, sizeof *lost);
+    if (shelf != NULL && lost != NULL &&
+        make(&plan, ctx, p, workspace_max, NULL) == GEMMTUNE_OK) {
+        atomic_store(&e->plan, plan);
+        give_up(cache, shelf, lost, old);
+        return;
+    }
+    gt_plan_settle(old);
+    free(shelf);
+    free(lost);
+}
+
+/* Looks for a better plan than the outdated one that was found, unless another thread
+ * changes the cache: nobody waits for that. */
+static void try_to_improve(gemmtune_ctx *ctx, const struct gt_plan_key *key,
+                           const gemmtune_problem *p, size_t workspace_max) {
+    struct gt_plan_cache *cache = &ctx->cache;
+    if (pthread_mutex_trylock(&cache->lock) != 0)
+        return;
+    struct gt_plan_table *t = current(cache);
+    struct gt_plan_entry *e = entry_at(t, find_slot(t, key));
+    if (e != NULL && gt_plan_is_outdated(atomic_load(&e->plan)))
+        improve(ctx, e, p, workspace_max);
+    (void)pthread_mutex_unlock(&cache->lock);
+}
+
+/* ---- use ------------------------------------------------------------------------- */
+
 gt_status gt_plan_use_begin(struct gt_plan_use *use, gemmtune_ctx *ctx,
                             const gemmtune_problem *canonical, size_t workspace_max,
                             struct gt_err *err) {
@@ -287,6 +339,12 @@ gt_status gt_plan_use_begin(struct gt_plan_use *use, gemmtune_ctx *ctx,
     use->cache = &ctx->cache;
     use->side = enter(use->cache);
     use->plan = look_up(use->cache, &key);
+    if (use->plan != NULL && !gt_plan_is_outdated(use->plan))
+        return GEMMTUNE_OK;
+    if (use->plan != NULL) {
+        try_to_improve(ctx, &key, canonical, workspace_max);
+        use->plan = look_up(use->cache, &key);
+    }
     if (use->plan != NULL)
         return GEMMTUNE_OK;
     leave(use->cache, use->side);

@@ -3,13 +3,14 @@
  * plan_cache.h - the plans of the one-call functions, in a hash table that is read without
  * a lock.
  *
- * - A slot changes from NULL to an entry once; an entry's key and plan never change. A
- * table that is full, or that loses entries, is replaced by another one.
+ * - A slot changes from NULL to an entry once; an entry's key never changes. Its plan is
+ *   replaced when a better kernel was built behind it. A table that is full, or that loses
+ *   entries, is replaced by another one.
  * - A reader is counted while it uses a table or a plan. So a reader that still uses an old
  *   table may miss a plan, but no more: it then takes the lock and looks again.
- * - An old table, with the entries that it has lost, is freed when every reader that may
- *   have seen it has gone. Nobody waits for that: whoever changes the cache looks whether
- *   it is so.
+ * - An old table, with the entries or plans that it has lost, is freed when every reader
+ * that may have seen it has gone. Nobody waits for that: whoever changes the cache looks
+ * whether it is so.
  */
 #ifndef GT_RUNTIME_PLAN_PLAN_CACHE_H
 #define GT_RUNTIME_PLAN_PLAN_CACHE_H

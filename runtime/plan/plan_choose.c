@@ -150,10 +150,7 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
     return found;
 }
 
-/* The question for a narrow kernel. Of the pointers nothing is known but that they point to
- * elements. The worst match is for the wide kernel: any narrow one is better than
- * a call that is refused. */
-static struct gt_query narrow_query(struct gt_query query) {
+struct gt_query gt_narrow_query(struct gt_query query) {
     query.pointer_align = 1;
     query.worst = GEMMTUNE_MATCH_DEFAULT;
     return query;
@@ -161,7 +158,7 @@ static struct gt_query narrow_query(struct gt_query query) {
 
 gt_status gt_match_narrow(struct gt_choice *choice, struct gt_query query,
                           const struct gt_choice *wide, struct gt_err *err) {
-    query = narrow_query(query);
+    query = gt_narrow_query(query);
     return narrow_down(choice, &query, wide) ? GEMMTUNE_OK : gt_match(choice, &query, err);
 }
 
@@ -169,7 +166,7 @@ gt_status gt_plan_choose_narrow(struct gt_choice *choice, struct gt_gpu *gpu,
                                 struct gt_query query, const struct gt_choice *wide,
                                 bool only_cached, gt_try_fn try, void *user,
                                 struct gt_err *err) {
-    query = narrow_query(query);
+    query = gt_narrow_query(query);
     if (narrow_down(choice, &query, wide) &&
         (!only_cached || gt_exec_is_cached(gpu, &choice->fit))) {
         const gt_status status = try(user, gpu, &choice->fit, err);

@@ -27,6 +27,10 @@ gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
 
 /* Whether memory that is aligned for its types needs a narrow kernel as well. */
 bool gt_wants_narrow(const struct gt_fit *fit, const gemmtune_problem *p);
+/* The question for a narrow kernel. Of the pointers nothing is known but that they point to
+ * elements. The worst match is for the wide kernel: any narrow one is better than a call
+ * that is refused. */
+struct gt_query gt_narrow_query(struct gt_query query);
 /* The first choice for the narrow kernel beside `wide`: the same kernel with narrower
  * copies, or the kernel that a lookup finds. Errors of gt_match. */
 gt_status gt_match_narrow(struct gt_choice *choice, struct gt_query query,

@@ -5,10 +5,11 @@
  * so it may run while the caller captures a stream.
  */
 #include "runtime/plan/context.h"
+
+#include "core/quiet_thread.h"
 #include "runtime/plan/plan_choose.h"
 #include "runtime/plan/plan_key.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 enum { ENDED_MAX = 64 }; /* the latest orders that are kept after their end */
@@ -30,6 +31,7 @@ struct gt_plan_order {
     enum order_state state;
     gt_status status; /* FAILED: why */
     struct gt_err err;
+    struct gt_better *better; /* NULL: no plan waits for it */
 };
 
 /* ---- the kernels of a plan --------------------------------------------------------- */
@@ -79,6 +81,30 @@ static gt_status is_cached(bool *cached, const gemmtune_ctx *ctx,
     return status;
 }
 
+/* ---- plans that wait --------------------------------------------------------------- */
+
+static struct gt_better *better_create(void) {
+    struct gt_better *b = malloc(sizeof *b);
+    if (b == NULL)
+        return NULL;
+    atomic_init(&b->users, 1);
+    atomic_init(&b->state, GEMMTUNE_BETTER_BUILDING);
+    return b;
+}
+
+void gt_better_release(struct gt_better *b) {
+    if (b != NULL && atomic_fetch_sub(&b->users, 1) == 1)
+        free(b);
+}
+
+/* Tells the plans that wait for the order what became of it. */
+static void tell(struct gt_plan_order *o, gemmtune_better state) {
+    if (o->better != NULL)
+        atomic_store(&o->better->state, (int)state);
+    gt_better_release(o->better);
+    o->better = NULL;
+}
+
 /* ---- the list of orders; all under the lock ------------------------------------------ */
 
 static struct gt_plan_order *first_waiting(const struct gt_preparer *p) {
@@ -95,6 +121,7 @@ static void drop(struct gt_preparer *p, const struct gt_plan_order *o) {
     struct gt_plan_order *dropped = *at;
     *at = dropped->next;
     p->ended -= dropped->state != WAITING;
+    tell(dropped, GEMMTUNE_BETTER_NONE);
     free(dropped);
 }
 
@@ -132,6 +159,9 @@ static void carry_out(gemmtune_ctx *ctx, struct gt_plan_order *o) {
     (void)pthread_mutex_lock(&p->lock);
     o->status = status;
     o->err = err;
+    /* A plan that is made anew would wait for the kernel that does not build. */
+    tell(o, status == GEMMTUNE_OK && c.refused == 0 ? GEMMTUNE_BETTER_READY
+                                                    : GEMMTUNE_BETTER_NONE);
     if (status == GEMMTUNE_OK && c.refused == 0)
         drop(p, o);
     else
@@ -153,17 +183,11 @@ static void *run(void *user) {
     return NULL;
 }
 
-/* Starts the thread, unless it runs. It gets none of the program's signals. The caller
- * holds the lock. */
+/* Starts the thread, unless it runs. The caller holds the lock. */
 static gt_status start(gemmtune_ctx *ctx, struct gt_err *err) {
     struct gt_preparer *p = &ctx->preparer;
-    sigset_t all, before;
-    if (p->started)
-        return GEMMTUNE_OK;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    p->started = pthread_create(&p->thread, NULL, run, ctx) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!p->started)
+        p->started = gt_quiet_thread_start(&p->thread, run, ctx);
     return p->started ? GEMMTUNE_OK
                       : gt_fail(err, GEMMTUNE_ENOMEM, "no thread can be started");
 }
@@ -214,22 +238,58 @@ static bool find(bool *ready, gt_status *status, struct gt_preparer *p,
     return found;
 }
 
+/* The order like *o, which is added unless it is there. The caller holds the lock. NULL: no
+ * thread, or no memory. */
+static struct gt_plan_order *find_or_add(gemmtune_ctx *ctx, const struct gt_plan_order *o,
+                                         struct gt_err *err) {
+    struct gt_preparer *p = &ctx->preparer;
+    struct gt_plan_order **at = place_of(p, o);
+    if (*at != NULL)
+        return *at;
+    if (start(ctx, err) != GEMMTUNE_OK)
+        return NULL;
+    *at = malloc(sizeof **at);
+    if (*at == NULL) {
+        (void)gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+        return NULL;
+    }
+    **at = *o;
+    (void)pthread_cond_signal(&p->changed);
+    return *at;
+}
+
 /* Adds a copy of *o, unless another thread was faster. */
 static gt_status add(gemmtune_ctx *ctx, const struct gt_plan_order *o, struct gt_err *err) {
     struct gt_preparer *p = &ctx->preparer;
     (void)pthread_mutex_lock(&p->lock);
-    struct gt_plan_order **at = place_of(p, o);
-    gt_status status = *at == NULL ? start(ctx, err) : GEMMTUNE_OK;
-    if (status == GEMMTUNE_OK && *at == NULL) {
-        *at = malloc(sizeof **at);
-        if (*at != NULL)
-            **at = *o;
-        else
-            status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        (void)pthread_cond_signal(&p->changed);
-    }
+    const bool done = find_or_add(ctx, o, err) != NULL;
     (void)pthread_mutex_unlock(&p->lock);
-    return status;
+    return done ? GEMMTUNE_OK : GEMMTUNE_ENOMEM;
+}
+
+/* The order's, with one user more; NULL when it has ended, or without memory. The caller
+ * holds the lock. */
+static struct gt_better *better_of(struct gt_plan_order *o) {
+    if (o == NULL || o->state != WAITING)
+        return NULL;
+    if (o->better == NULL)
+        o->better = better_create();
+    if (o->better != NULL)
+        (void)atomic_fetch_add(&o->better->users, 1);
+    return o->better;
+}
+
+struct gt_better *gt_better_order(gemmtune_ctx *ctx, const struct gt_plan_ask *ask) {
+    struct gt_preparer *p = &ctx->preparer;
+    const struct gt_plan_order o = {.key =
+                                        gt_plan_key_of(ask->canonical, ask->workspace_max),
+                                    .problem = *ask->canonical,
+                                    .worst = ask->worst,
+                                    .workspace_max = ask->workspace_max};
+    (void)pthread_mutex_lock(&p->lock);
+    struct gt_better *b = better_of(find_or_add(ctx, &o, NULL));
+    (void)pthread_mutex_unlock(&p->lock);
+    return b;
 }
 
 static gt_status prepare(bool *ready, gemmtune_ctx *ctx, const struct gt_plan_order *o,

@@ -133,8 +133,9 @@ static int probe_drivers(void) {
         struct gt_err err = {""};
         int count = 0;
         const gt_status status = gt_drivers[i]->enumerate(ignore, &count, missing, &err);
-        const gemmtune_target target = {sizeof target, gt_drivers[i]->backend, &count,
-                                        NULL};
+        const gemmtune_target target = {.struct_size = sizeof target,
+                                        .backend = gt_drivers[i]->backend,
+                                        .context = &count};
         struct gt_gpu *gpu = NULL;
         const bool absent = missing[0] && count == 0;
         const gt_status open =

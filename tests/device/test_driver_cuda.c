@@ -247,7 +247,8 @@ static void test_cuda_open(void **state) {
     struct gt_err err;
     struct gt_gpu *gpu;
     CUcontext popped;
-    const gemmtune_target current = {sizeof current, GEMMTUNE_CUDA, NULL, NULL};
+    const gemmtune_target current = {.struct_size = sizeof current,
+                                     .backend = GEMMTUNE_CUDA};
     assert_int_equal(gt_driver_cuda.open(&gpu, &current, &err), GEMMTUNE_EDEVICE);
     assert_non_null(strstr(err.line, "no CUDA context is current"));
     assert_null(gpu);
@@ -412,7 +413,8 @@ static void open_cuda(void) {
     if (cu->cuDeviceGet(&device, d->ordinal) || cu->cuCtxCreate(&cu_context, 0, device) ||
         cu->cuCtxPopCurrent(&popped))
         return;
-    const gemmtune_target target = {sizeof target, GEMMTUNE_CUDA, cu_context, NULL};
+    const gemmtune_target target = {
+        .struct_size = sizeof target, .backend = GEMMTUNE_CUDA, .context = cu_context};
     if (gt_driver_cuda.open(&cu_gpu, &target, &err))
         printf("%s\n", err.line);
 }

@@ -220,8 +220,9 @@ static void test_opencl_open(void **state) {
     SKIP_UNLESS(cl_gpu, "no OpenCL device");
     struct gt_err err;
     struct gt_gpu *gpu;
-    const gemmtune_target none = {sizeof none, GEMMTUNE_OPENCL, NULL, NULL};
-    const gemmtune_target alone = {sizeof alone, GEMMTUNE_OPENCL, cl_here, NULL};
+    const gemmtune_target none = {.struct_size = sizeof none, .backend = GEMMTUNE_OPENCL};
+    const gemmtune_target alone = {
+        .struct_size = sizeof alone, .backend = GEMMTUNE_OPENCL, .context = cl_here};
     assert_int_equal(gt_driver_opencl.open(&gpu, &none, &err), GEMMTUNE_EINVAL);
     assert_null(gpu);
     assert_int_equal(gt_driver_opencl.open(&gpu, &alone, &err), GEMMTUNE_OK);
@@ -247,7 +248,10 @@ static void open_opencl(void) {
     if (gt_opencl_device(&platform, &cl_dev, d->ordinal, &err) != GEMMTUNE_OK)
         return;
     cl_here = cl->clCreateContext(NULL, 1, &cl_dev, NULL, NULL, &result);
-    const gemmtune_target target = {sizeof target, GEMMTUNE_OPENCL, cl_here, cl_dev};
+    const gemmtune_target target = {.struct_size = sizeof target,
+                                    .backend = GEMMTUNE_OPENCL,
+                                    .context = cl_here,
+                                    .device = cl_dev};
     if (cl_here && gt_driver_opencl.open(&cl_gpu, &target, &err))
         printf("%s\n", err.line);
 }

@@ -6,8 +6,10 @@
  *   FAKE_NVRTC_VERSION   13.0 (default: sm_75 and later) or 12.9 (sm_50 and later)
  *   FAKE_NVRTC_FAIL      a source that contains this text does not compile
  *   FAKE_NVRTC_SLOW      a source that contains this text takes three seconds
+ *   FAKE_NVRTC_HOLD      no source compiles while this file exists
  *   FAKE_NVRTC_COUNT     file to which every compilation adds a byte
  */
+#define _DEFAULT_SOURCE
 #include "runtime/drivers/cuda_api.h"
 
 #include <stdio.h>
@@ -131,11 +133,18 @@ static const char *found(const char *variable, const char *source) {
     return text && *text && strstr(source, text) ? text : NULL;
 }
 
+static void wait_for_hold(void) {
+    const char *path = getenv("FAKE_NVRTC_HOLD");
+    while (path && *path && access(path, F_OK) == 0)
+        usleep(20000);
+}
+
 gt_nvrtc_result nvrtcCompileProgram(nvrtcProgram program, int option_count,
                                     const char *const *options) {
     const char *arch = arch_of(option_count, options);
     const char *fail = found("FAKE_NVRTC_FAIL", program->source);
     count_compilation();
+    wait_for_hold();
     if (found("FAKE_NVRTC_SLOW", program->source))
         sleep(3);
     if (!arch || strncmp(arch, "sm_", 3) != 0)

@@ -59,6 +59,32 @@ one=$(built f32-nn-1000x1000x1000)
 has "a named problem alone" "$one" "0 [1-9]* 0 0 0 0"
 is "which is fewer than all" "$([ "$(images)" -lt "$all" ] && echo yes)" yes
 
+# ---- general kernels ----
+
+# general ARGUMENT...: a few general kernels of f32
+general() {
+    "$GEMMTUNE" build --general --device 0 --types f32 --kernels 3 --draws 8 --quiet "$@" 2>&1
+}
+rm -rf "$GEMMTUNE_CACHE_DIR"
+dry=$(general --dry-run --csv | tr -d '\r')
+is "general kernels of the eight kinds, a dry run" \
+    "$(echo "$dry" | awk -F, '$4 ~ /^[123]$/ { print $1, $2, $3, $6 }' | sort -u | tr '\n' ';')" \
+    "f32 nn batch 0;f32 nn single 0;f32 nt batch 0;f32 nt single 0;f32 tn batch 0;f32 tn single 0;f32 tt batch 0;f32 tt single 0;"
+all_general=$(echo "$dry" | awk -F, 'NR > 1 { sum += $4 } END { print sum }')
+is "their losses are in order: mean, 95th percentile, largest" \
+    "$(echo "$dry" | awk -F, 'NR > 1 && !($7 >= 0 && $7 <= $9 && $8 <= $9)')" ""
+is "a dry run leaves no image and no list" "$(find "$TMPDIR" -name '*.img' -o -name '*.general')" ""
+is "the same choice again" "$(general --dry-run --csv | tr -d '\r')" "$dry"
+has "they are built" "$(general)" "$all_general general kernels on NVIDIA H200: [1-9]* kernels built, 0 there before, 0 failed, 0 left out"
+is "the list is kept" "$(find "$GEMMTUNE_CACHE_DIR" -name '*.general' | wc -l)" 1
+has "again: nothing is built" "$(general)" "$all_general general kernels on NVIDIA H200: 0 kernels built, [1-9]* there before, 0 failed"
+has "as JSON" "$(general --json)" '"general": '"$all_general"', "built": 0, "found": [1-9]'
+"$GEMMTUNE" cache clear >/dev/null
+is "clearing the cache takes the list away" "$(find "$GEMMTUNE_CACHE_DIR" -name '*.general')" ""
+has "a wrong type is refused" "$("$GEMMTUNE" build --general --types f33 --device 0 2>&1; echo $?)" "build: *f33*2"
+has "problems beside --general are refused" "$(general f32-nn-8x8x8; echo $?)" "build: --general builds for all problems*2"
+has "--types without --general is refused" "$("$GEMMTUNE" build --types f32 --device 0 2>&1; echo $?)" "are about --general*2"
+
 # ---- kernels that do not build ----
 
 rm -rf "$GEMMTUNE_CACHE_DIR"

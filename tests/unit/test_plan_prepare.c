@@ -120,6 +120,45 @@ static void test_a_better_kernel_comes_later(void **state) {
     close_all(ctx);
 }
 
+static void *plan_it(void *ctx) {
+    return planned(ctx, "f32-nn-1024x1024x1024");
+}
+
+/* Two compilers work at once for a plan with two kernels, and each kernel is built once. */
+static void test_both_kernels_at_once(void **state) {
+    pthread_t planner;
+    void *plan = NULL;
+    (void)state;
+    begin(true, true);
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    assert_int_equal(pthread_create(&planner, NULL, plan_it, ctx), 0);
+    while (atomic_load(&waiting) < 2)
+        nap();
+    atomic_store(&gate_closed, false);
+    assert_int_equal(pthread_join(planner, &plan), 0);
+    assert_int_equal(atomic_load(&compiles), 2);
+    assert_int_equal(loaded, 2);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
+/* A narrow kernel that does not build beside the wide one is no failure of the plan. */
+static void test_the_narrow_one_does_not_build(void **state) {
+    (void)state;
+    begin(true, false);
+    gemmtune_ctx *ctx = opened(GEMMTUNE_CUDA);
+    bad_source = "#define GT_VA 1\n";
+    gemmtune_plan *plan = planned(ctx, "f32-nn-1024x1024x1024");
+    seen.count = 0;
+    assert_int_equal(
+        gemmtune_execute(plan, &one, at(0x1000), at(0x2000), &zero, at(0x3000), NULL, NULL),
+        GEMMTUNE_OK);
+    assert_int_equal(seen.count, 1);
+    assert_true(seen.vectors);
+    gemmtune_plan_destroy(plan);
+    close_all(ctx);
+}
+
 static void test_a_cached_kernel_is_ready_at_once(void **state) {
     int ready = 0;
     (void)state;
@@ -354,6 +393,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_source_a_kernel),
         cmocka_unit_test(test_a_better_kernel_comes_later),
+        cmocka_unit_test(test_both_kernels_at_once),
+        cmocka_unit_test(test_the_narrow_one_does_not_build),
         cmocka_unit_test(test_a_cached_kernel_is_ready_at_once),
         cmocka_unit_test(test_close_drops_orders),
         cmocka_unit_test(test_close_tries_no_other_kernel),

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.c - `gemmtune build`: builds the kernels that the library would take into the image
- * cache, so that no first call waits for a compiler. Exit 1 when one is missing at the end.
+ * cache, so that no first call waits for a compiler. With --general it builds a few kernels
+ * for each kind of problem, which serve until better ones are built. Exit 1 when one is
+ * missing at the end.
  */
 #include "tuner/cmd/build.h"
 
@@ -9,6 +11,7 @@
 #include "runtime/drivers/cache.h"
 #include "runtime/lookup/known.h"
 #include "tuner/base/talk.h"
+#include "tuner/cmd/build_general.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 #include "tuner/tune/prebuild.h"
@@ -19,7 +22,9 @@
 struct values {
     struct gt_format format;
     const char *db, *sizes;
+    bool dry_run;
     struct gt_build_values build;
+    struct gt_build_general_values general;
 };
 
 static const struct gt_option options[] = {
@@ -28,18 +33,34 @@ static const struct gt_option options[] = {
     GT_OPTION_READ_DB(struct values),
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "build for the problems of FILE (sweep.json) and not for all that have results", 0, 0},
+    {"general", 0, GT_OPT_FLAG, offsetof(struct values, build.general), NULL,
+     "build general kernels instead: a few for each kind of problem, which serve until "
+     "better ones are built (GEMMTUNE_OPEN_BUILD_BEHIND), and print what they lose",
+     0, 0},
+    {"types", 0, GT_OPT_NAMES, offsetof(struct values, general.types), "WORDS",
+     "types of general kernels (default: those that have results)", 0, 0},
+    {"kernels", 0, GT_OPT_INT, offsetof(struct values, general.kernels), "N",
+     "general kernels of a kind (default 24)", 1, 32},
+    {"draws", 0, GT_OPT_INT, offsetof(struct values, general.draws), "N",
+     "problems of a kind that they are chosen with, about (default 192)", 8, 4096},
+    {"seed", 0, GT_OPT_INT, offsetof(struct values, general.seed), "N",
+     "random seed of these problems (default 1)", 0, INT64_C(1) << 52},
+    {"dry-run", 'n', GT_OPT_FLAG, offsetof(struct values, dry_run), NULL,
+     "with --general: only print what they lose", 0, 0},
     GT_OPTION_JOBS(struct values, build.jobs),
     {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, build.quiet), NULL,
      "no progress on stderr", 0, 0},
     GT_OPTION_JSON(struct values),
+    GT_OPTION_CSV(struct values),
+    GT_OPTION_WIDE(struct values),
     GT_OPTION_END,
 };
 
 /* One run of it. */
 struct work {
-    const struct gt_build_values *v;
-    const char *db;
-    const struct gt_sweep *sweep; /* NULL: all problems that have results */
+    const struct values *v;
+    const struct gt_sweep *sweep; /* the problems; NULL: all that have results, if wanted */
+    struct gt_general_set general;
     struct gt_session session;
     struct gt_snapshot snapshot;
     struct gt_known *known;
@@ -93,7 +114,7 @@ static int load(struct work *w) {
     struct gt_db *db = NULL;
     int64_t stale = 0;
     gt_status status = GEMMTUNE_OK;
-    const int code = gt_common_read_db(&db, w->db);
+    const int code = gt_common_read_db(&db, w->v->db);
     if (code >= 0)
         return code;
     if (db != NULL)
@@ -103,7 +124,9 @@ static int load(struct work *w) {
     if (status == GEMMTUNE_OK)
         status = gt_index_create(&w->index, w->known, w->snapshot.count, &err);
     if (status == GEMMTUNE_OK)
-        status = w->sweep != NULL ? take_sweep(w, &err) : take_known(w, &err);
+        status = w->sweep != NULL     ? take_sweep(w, &err)
+                 : w->v->build.wanted ? take_known(w, &err)
+                                      : GEMMTUNE_OK;
     w->snapshot.families = s->families;
     w->snapshot.known = w->known;
     w->snapshot.index = w->index;
@@ -132,14 +155,29 @@ static void say_missing(const struct gt_prebuild_result *r) {
                 r->dropped, plural(r->dropped), limit);
 }
 
+/* What kernels were built for: "3 problems", "24 general kernels", or both. */
+enum { SUBJECT_MAX = 96 };
+static void set_subject(char out[SUBJECT_MAX], const struct work *w) {
+    const size_t general = w->general.list.count;
+    const bool problems = w->sweep != NULL || w->v->build.wanted;
+    int length = 0;
+    out[0] = '\0';
+    if (w->v->build.general)
+        length = snprintf(out, SUBJECT_MAX, "%zu general kernel%s%s", general,
+                          plural(general), problems ? " and " : "");
+    if (problems)
+        (void)snprintf(out + length, SUBJECT_MAX - (size_t)length, "%zu problem%s",
+                       w->problems, plural(w->problems));
+}
+
 static void say(const struct work *w) {
     const struct gt_prebuild_result *r = &w->result;
-    char size[GT_CELL_MAX];
-    gt_talk_line("%zu problem%s on %s: %zu kernel%s built, %zu there before, %zu failed, "
-                 "%zu left out, %zu open; %s in the image cache",
-                 w->problems, plural(w->problems), w->session.device.name, r->built,
-                 plural(r->built), r->found, r->failed, r->left_out, r->open,
-                 gt_show_bytes(size, (double)r->bytes));
+    char size[GT_CELL_MAX], subject[SUBJECT_MAX];
+    set_subject(subject, w);
+    gt_talk_line("%s on %s: %zu kernel%s built, %zu there before, %zu failed, %zu left "
+                 "out, %zu open; %s in the image cache",
+                 subject, w->session.device.name, r->built, plural(r->built), r->found,
+                 r->failed, r->left_out, r->open, gt_show_bytes(size, (double)r->bytes));
     say_missing(r);
     if (gt_session_stop != 0)
         gt_talk_line("stopped; what is built stays, the same command goes on");
@@ -151,6 +189,7 @@ static void print_json(const struct work *w) {
     (void)fputs("{", stdout);
     gt_json_text(&first, "device", w->session.device_key);
     gt_json_number(&first, "problems", (double)w->problems);
+    gt_json_number(&first, "general", (double)w->general.list.count);
     gt_json_number(&first, "built", (double)r->built);
     gt_json_number(&first, "found", (double)r->found);
     gt_json_number(&first, "failed", (double)r->failed);
@@ -169,23 +208,38 @@ static int verdict(const struct gt_prebuild_result *r) {
 
 /* ---- the command ---- */
 
-static int build(struct work *w, bool json) {
+/* Chooses general kernels, and keeps the list for the library. */
+static int choose_general(struct work *w) {
+    const struct values *v = w->v;
+    const struct gt_device *d = &w->session.device;
+    struct gt_progress progress;
+    gt_progress_init(&progress, 0, v->build.quiet);
+    int code =
+        gt_build_general_choose(&w->general, &v->general, &w->snapshot, d, &progress);
+    if (code < 0 && (v->dry_run || !v->format.json))
+        code = gt_build_general_print(&w->general, &v->format);
+    if (code < 0 && !v->dry_run && !gt_generals_keep(&w->general.list, d))
+        code = gt_die(GT_EXIT_FAILURE, "the list of general kernels cannot be kept in the "
+                                       "folder of the image cache");
+    return code;
+}
+
+static int build(struct work *w) {
     struct gt_err err = {""};
     struct gt_progress progress;
     const struct gt_session *s = &w->session;
-    if (!gt_build_keeps(gt_driver_of(s->device.backend)))
-        return gt_die(GT_EXIT_FAILURE, "no folder for the image cache can be opened: "
-                                       "GEMMTUNE_CACHE_DIR names one");
-    gt_progress_init(&progress, w->problems, w->v->quiet);
+    gt_progress_init(&progress, w->problems, w->v->build.quiet);
     const struct gt_prebuild_setup setup = {.snapshot = &w->snapshot,
                                             .device = &s->device,
                                             .problem = w->problem,
                                             .problems = w->problems,
+                                            .wish = w->general.wish,
+                                            .wishes = w->general.wishes,
                                             .pool = s->pool,
                                             .progress = &progress,
                                             .stop = &gt_session_stop};
     const gt_status status = gt_prebuild(&w->result, &setup, &err);
-    if (json)
+    if (w->v->format.json)
         print_json(w);
     else
         say(w);
@@ -195,22 +249,32 @@ static int build(struct work *w, bool json) {
                   err.line);
 }
 
-static int run_with(const struct gt_build_values *v, const char *db,
-                    const struct gt_sweep *sweep, bool json) {
+static int choose_and_build(struct work *w) {
+    if (!w->v->dry_run && !gt_build_keeps(gt_driver_of(w->session.device.backend)))
+        return gt_die(GT_EXIT_FAILURE, "no folder for the image cache can be opened: "
+                                       "GEMMTUNE_CACHE_DIR names one");
+    int code = load(w);
+    if (code < 0 && w->v->build.general)
+        code = choose_general(w);
+    if (code < 0)
+        code = w->v->dry_run ? GT_EXIT_OK : build(w);
+    return code;
+}
+
+static int run_with(const struct values *v, const struct gt_sweep *sweep) {
     static const struct gt_texts none;
-    struct work w = {.v = v, .db = db, .sweep = sweep};
-    const struct gt_session_setup setup = {.device = v->device,
-                                           .found = v->found,
+    struct work w = {.v = v, .sweep = sweep};
+    const struct gt_session_setup setup = {.device = v->build.device,
+                                           .found = v->build.found,
                                            .builds = true,
                                            .templates = &none,
-                                           .compilers = v->jobs};
+                                           .compilers = v->build.jobs};
     gt_session_catch(true);
     int code = gt_session_open(&w.session, &setup);
     if (code >= 0)
         return code;
-    code = load(&w);
-    if (code < 0)
-        code = build(&w, json);
+    code = choose_and_build(&w);
+    gt_general_set_clear(&w.general);
     gt_index_destroy(w.index);
     free(w.known);
     free(w.problem);
@@ -218,30 +282,53 @@ static int run_with(const struct gt_build_values *v, const char *db,
     return code;
 }
 
-int gt_build_after(const struct gt_build_values *v, const char *db) {
-    return v->wanted ? run_with(v, db, NULL, false) : GT_EXIT_OK;
+static const struct gt_build_general_values usual_general = {
+    .kernels = GT_GENERAL_KERNELS, .draws = GT_GENERAL_DRAWS, .seed = 1};
+
+int gt_build_after(const struct gt_build_values *build, const char *db) {
+    const struct values v = {.db = db, .build = *build, .general = usual_general};
+    return build->wanted || build->general ? run_with(&v, NULL) : GT_EXIT_OK;
+}
+
+/* --general stands for itself: no problem is named beside it, and no results are built. */
+static int check(const struct values *v, bool named) {
+    const struct gt_build_general_values *g = &v->general;
+    const bool about = g->types.count > 0 || v->dry_run || g->seed != usual_general.seed ||
+                       g->kernels != usual_general.kernels ||
+                       g->draws != usual_general.draws || v->format.csv || v->format.wide;
+    if (v->build.general && named)
+        return gt_die(GT_EXIT_USAGE, "build: --general builds for all problems, so none is "
+                                     "named beside it");
+    if (!v->build.general && about)
+        return gt_die(GT_EXIT_USAGE, "build: --types, --kernels, --draws, --seed, "
+                                     "--dry-run, --csv and --wide are about --general");
+    return -1;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.build = {.jobs = -1}};
+    struct values v = {.build = {.jobs = -1}, .general = usual_general};
     struct gt_sweep sweep = {0};
     int first = 0;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, argc, &first);
     const bool named = v.sizes != NULL || first < argc;
+    v.build.wanted = !named && !v.build.general;
+    if (code < 0)
+        code = check(&v, named);
     if (code < 0 && named)
         code = gt_common_sweep(&sweep, v.sizes, (const char *const *)argv + first,
                                argc - first);
     if (code < 0)
-        code = run_with(&v.build, v.db, named ? &sweep : NULL, v.format.json);
+        code = run_with(&v, named ? &sweep : NULL);
     gt_sweep_clear(&sweep);
     return code;
 }
 
 const struct gt_cmd gt_cmd_build = {
     .name = "build",
-    .operands = "[--device N] [--sizes FILE | PROBLEM...]",
+    .operands = "[--device N] [--general | --sizes FILE | PROBLEM...]",
     .about = "Build the kernels of all stored results into the image cache, so that no "
              "first call waits for a compiler.",
     .options = options,
+    .tables = (const struct gt_form *const[]){&gt_build_general_form, NULL},
     .run = run,
 };

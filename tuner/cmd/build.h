@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct gt_build_values {
-    bool wanted;
+    bool wanted, general;          /* the kernels of all results; general kernels */
     const char *device;            /* as given; NULL: the first */
     const struct gt_device *found; /* that is it, looked for already; may be NULL */
     int64_t jobs;                  /* -1: one for each core, at most 16 */
@@ -22,8 +22,15 @@ struct gt_build_values {
             "processes that build (default: one for each core, at most 16)", 1, 32         \
     }
 
-/* Builds the kernels of all results of the database, if that is wanted. Says what came of
- * it on stderr. Returns the exit code; 0 when it is not wanted. */
+#define GT_OPTION_GENERAL(values, member)                                                  \
+    {                                                                                      \
+        "general", 0, GT_OPT_FLAG, offsetof(values, member), NULL,                         \
+            "then build general kernels, as gemmtune build --general does", 0, 0           \
+    }
+
+/* Builds the kernels of all results of the database, and general kernels, as far as that is
+ * wanted. Says what came of it on stderr. Returns the exit code; 0 when nothing is wanted.
+ */
 int gt_build_after(const struct gt_build_values *v, const char *db);
 
 #endif

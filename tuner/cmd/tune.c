@@ -70,6 +70,7 @@ static const struct gt_option options[] = {
      0, 0},
     {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
      "then build the kernels of the database's results, as gemmtune build does", 0, 0},
+    GT_OPTION_GENERAL(struct gt_tune_values, general),
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
     GT_OPTION_CSV(struct gt_tune_values),
@@ -277,6 +278,7 @@ static int tune(struct gt_tune_request *r) {
 /* Kernels are worth building also where the search of some problem failed. */
 static int build(const struct gt_tune_request *r, int code) {
     const struct gt_build_values values = {.wanted = r->v->build && !r->v->dry_run,
+                                           .general = r->v->general && !r->v->dry_run,
                                            .found = &r->devices.device[0],
                                            .jobs = r->v->jobs,
                                            .quiet = r->v->quiet};

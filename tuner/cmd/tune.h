@@ -14,7 +14,7 @@ struct gt_tune_values {
     double budget, timeout;
     int64_t seed, jobs;
     struct gt_drawn_values drawn;
-    bool dry_run, again, trials_only, quiet, build;
+    bool dry_run, again, trials_only, quiet, build, general;
     struct gt_format format;
 };
 

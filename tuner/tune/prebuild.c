@@ -3,8 +3,10 @@
 #include "tuner/tune/prebuild.h"
 
 #include "runtime/drivers/cache.h"
+#include "tuner/base/parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,18 +151,47 @@ static gt_status build_round(struct prebuild *b, struct gt_err *err) {
 
 /* ---- the rounds ---------------------------------------------------------------------- */
 
+/* Questions that all cores ask. */
+struct asking {
+    struct prebuild *b;
+    bool again;
+    atomic_size_t done;
+    atomic_bool short_of_memory;
+};
+
+/* A gt_parallel_fn: asks about some of the wishes, and then of the problems. Thread 0 is
+ * the caller's, and tells how far all are. */
+static void ask_some(void *user, int thread, int64_t first, int64_t end) {
+    struct asking *a = user;
+    struct prebuild *b = a->b;
+    const struct gt_prebuild_setup *s = b->setup;
+    for (size_t i = (size_t)first; i < (size_t)end && *s->stop == 0; i++) {
+        const bool is_wish = i < s->wishes;
+        gt_status status = GEMMTUNE_OK;
+        if (is_wish && !a->again)
+            status = gt_wanted_wish(&b->list, &s->wish[i], i, NULL);
+        if (!is_wish && (!a->again || gt_wanted_outdated(&b->plans[i - s->wishes])))
+            status = gt_wanted_add(&b->plans[i - s->wishes], &b->list,
+                                   &s->problem[i - s->wishes], i - s->wishes, NULL);
+        if (status != GEMMTUNE_OK)
+            atomic_store(&a->short_of_memory, true);
+        const size_t done = atomic_fetch_add(&a->done, 1);
+        if (thread == 0)
+            gt_progress_count(s->progress, "looking kernels up", done,
+                              s->wishes + s->problems);
+    }
+}
+
 /* Asks about all problems, or `again` about those with a kernel that has failed. */
 static gt_status ask(struct prebuild *b, bool again, struct gt_err *err) {
-    const struct gt_prebuild_setup *s = b->setup;
-    gt_status status = GEMMTUNE_OK;
-    for (size_t i = 0; i < s->problems && status == GEMMTUNE_OK && *s->stop == 0; i++) {
-        gt_progress_count(s->progress, "looking kernels up", i, s->problems);
-        if (!again || gt_wanted_outdated(&b->plans[i]))
-            status = gt_wanted_add(&b->plans[i], &b->list, &s->problem[i], err);
-    }
+    struct asking a = {.b = b, .again = again};
+    atomic_init(&a.done, 0);
+    atomic_init(&a.short_of_memory, false);
+    gt_parallel(ask_some, &a, (int64_t)(b->setup->wishes + b->setup->problems));
     gt_wanted_sort(&b->list);
     count_there(b);
-    return status;
+    return atomic_load(&a.short_of_memory) ? gt_fail(err, GEMMTUNE_ENOMEM, "out of memory")
+                                           : GEMMTUNE_OK;
 }
 
 static size_t count_failed(const struct gt_wanted_list *l) {
@@ -216,7 +247,8 @@ gt_status gt_prebuild(struct gt_prebuild_result *out, const struct gt_prebuild_s
                       struct gt_err *err) {
     struct prebuild b = {.setup = setup, .out = out};
     *out = (struct gt_prebuild_result){0};
-    gt_wanted_init(&b.list, setup->snapshot, setup->device);
+    if (gt_wanted_init(&b.list, setup->snapshot, setup->device, err) != GEMMTUNE_OK)
+        return GEMMTUNE_ENOMEM;
     b.plans = calloc(setup->problems + 1, sizeof *b.plans);
     const gt_status status = b.plans != NULL
                                  ? build_all(&b, err)

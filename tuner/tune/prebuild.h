@@ -15,6 +15,8 @@ struct gt_prebuild_setup {
     const struct gt_device *device;
     const gemmtune_problem *problem; /* canonical */
     size_t problems;
+    const struct gt_wish *wish; /* images that are built first */
+    size_t wishes;
     struct gt_pool *pool; /* it must have compile workers */
     struct gt_progress *progress;
     volatile const int *stop; /* is no longer 0 when the user wants an end */

@@ -12,15 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void gt_wanted_init(struct gt_wanted_list *l, const struct gt_snapshot *snapshot,
-                    const struct gt_device *device) {
+gt_status gt_wanted_init(struct gt_wanted_list *l, const struct gt_snapshot *snapshot,
+                         const struct gt_device *device, struct gt_err *err) {
     *l = (struct gt_wanted_list){.snapshot = snapshot, .device = device};
+    return pthread_mutex_init(&l->lock, NULL) == 0
+               ? GEMMTUNE_OK
+               : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
 void gt_wanted_clear(struct gt_wanted_list *l) {
     tdestroy(l->by_source, free); /* it holds every item */
     free(l->item);
-    *l = (struct gt_wanted_list){.count = 0};
+    (void)pthread_mutex_destroy(&l->lock);
 }
 
 /* ---- the cache ----------------------------------------------------------------------- */
@@ -64,7 +67,8 @@ static bool make_room(struct gt_wanted_list *l) {
     return true;
 }
 
-/* The image of the key's source; a new one is a copy of the key. NULL: no memory. */
+/* The image of the key's source; a new one is a copy of the key. NULL: no memory. The
+ * caller holds the lock. */
 static struct gt_wanted *find_or_add(bool *is_new, struct gt_wanted_list *l,
                                      const struct gt_wanted *key) {
     struct gt_wanted *const *found = tfind(key, &l->by_source, by_source);
@@ -75,7 +79,6 @@ static struct gt_wanted *find_or_add(bool *is_new, struct gt_wanted_list *l,
     if (w == NULL)
         return NULL;
     *w = *key;
-    w->place = l->count;
     if (tsearch(w, &l->by_source, by_source) == NULL) {
         free(w);
         return NULL;
@@ -94,6 +97,8 @@ bool gt_wanted_outdated(const struct gt_wanted_plans *plans) {
 static int most_wanted_first(const void *a, const void *b) {
     const struct gt_wanted *x = *(struct gt_wanted *const *)a;
     const struct gt_wanted *y = *(struct gt_wanted *const *)b;
+    if (x->general != y->general)
+        return x->general ? -1 : 1;
     if (x->late != y->late)
         return x->late ? 1 : -1;
     if (x->plans != y->plans)
@@ -109,25 +114,28 @@ void gt_wanted_sort(struct gt_wanted_list *l) {
 /* ---- the kernels of a plan ----------------------------------------------------------- */
 
 /* A kernel of a plan, while it is chosen. */
-struct wish {
+struct wanting {
     struct gt_wanted_list *list;
     int64_t pointer_align;
-    bool late;
+    bool late, general;
     const gemmtune_problem *problem;
+    size_t place;
     struct gt_wanted *kernel; /* the one that was listed last */
 };
 
-static gt_status describe(struct gt_wanted *out, char **source, const struct wish *wish,
+static gt_status describe(struct gt_wanted *out, char **source, const struct wanting *w,
                           const struct gt_fit *fit, struct gt_err *err) {
     const struct gt_binding *b = &fit->binding;
     struct gt_hash h;
-    *out = (struct gt_wanted){.problem = wish->problem,
+    *out = (struct gt_wanted){.problem = w->problem,
                               .family = b->family,
-                              .pointer_align = wish->pointer_align,
-                              .late = wish->late};
+                              .pointer_align = w->pointer_align,
+                              .place = w->place,
+                              .late = w->late,
+                              .general = w->general};
     for (int i = 0; i < b->family->param_count; i++)
         out->values[i] = b->value[b->family->param[i].slot];
-    const gt_status status = gt_source_of(source, b, wish->list->device, err);
+    const gt_status status = gt_source_of(source, b, w->list->device, err);
     if (status != GEMMTUNE_OK)
         return status;
     gt_hash_init(&h);
@@ -136,27 +144,41 @@ static gt_status describe(struct gt_wanted *out, char **source, const struct wis
     return GEMMTUNE_OK;
 }
 
+/* The listed image of a source, which one more plan needs. NULL: no memory. */
+static struct gt_wanted *take(struct wanting *wanting, const struct gt_wanted *key,
+                              const char *source) {
+    struct gt_wanted_list *l = wanting->list;
+    bool is_new = false;
+    (void)pthread_mutex_lock(&l->lock);
+    struct gt_wanted *w = find_or_add(&is_new, l, key);
+    if (is_new && w != NULL && look(w, l->device, source))
+        w->state = GT_WANTED_FOUND;
+    if (w != NULL) {
+        w->plans++;
+        w->late = w->late && wanting->late;
+        w->general = w->general || wanting->general;
+        w->place = w->place < wanting->place ? w->place : wanting->place;
+    }
+    (void)pthread_mutex_unlock(&l->lock);
+    return w;
+}
+
 /* A gt_try_fn: lists the image instead of building it. EBUILD: it has failed to build. */
 static gt_status list(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
                       struct gt_err *err) {
-    struct wish *wish = user;
+    struct wanting *wanting = user;
     struct gt_wanted key, *w = NULL;
     char *source = NULL;
-    bool is_new = false;
     (void)gpu;
-    const gt_status status = describe(&key, &source, wish, fit, err);
+    const gt_status status = describe(&key, &source, wanting, fit, err);
     if (status == GEMMTUNE_OK)
-        w = find_or_add(&is_new, wish->list, &key);
-    if (is_new && w != NULL && look(w, wish->list->device, source))
-        w->state = GT_WANTED_FOUND;
+        w = take(wanting, &key, source);
     free(source);
     if (status != GEMMTUNE_OK)
         return status;
     if (w == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    wish->kernel = w;
-    w->plans++;
-    w->late = w->late && wish->late;
+    wanting->kernel = w;
     return w->state == GT_WANTED_FAILED ? gt_fail(err, GEMMTUNE_EBUILD, "it failed")
                                         : GEMMTUNE_OK;
 }
@@ -164,10 +186,17 @@ static gt_status list(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
 /* The kernels of the plan with such a workspace. A narrow kernel that is made by a call
  * gets no more workspace than the plan has said (runtime/plan/plan.c). */
 static gt_status add_plan(struct gt_wanted *kernel[2], struct gt_wanted_list *l,
-                          struct gt_query query, struct gt_err *err) {
+                          struct gt_query query, size_t place, struct gt_err *err) {
     const bool late = !gt_driver_of(query.device->backend)->pointers_are_addresses;
-    struct wish wide = {l, GT_VECTOR_BYTES, false, query.problem, NULL};
-    struct wish odd = {l, 1, late, query.problem, NULL};
+    struct wanting wide = {.list = l,
+                           .pointer_align = GT_VECTOR_BYTES,
+                           .problem = query.problem,
+                           .place = place};
+    struct wanting odd = {.list = l,
+                          .pointer_align = 1,
+                          .late = late,
+                          .problem = query.problem,
+                          .place = place + 1};
     struct gt_choice choice, narrow;
     gt_status status = gt_plan_choose(&choice, NULL, query, false, list, &wide, err);
     kernel[0] = wide.kernel;
@@ -181,7 +210,7 @@ static gt_status add_plan(struct gt_wanted *kernel[2], struct gt_wanted_list *l,
 }
 
 gt_status gt_wanted_add(struct gt_wanted_plans *out, struct gt_wanted_list *l,
-                        const gemmtune_problem *p, struct gt_err *err) {
+                        const gemmtune_problem *p, size_t place, struct gt_err *err) {
     static const size_t workspace[] = {SIZE_MAX, GT_WORKSPACE_DEFAULT, 0};
     char key[GT_DEVICE_KEY_MAX];
     gt_device_key(l->device, key);
@@ -194,9 +223,25 @@ gt_status gt_wanted_add(struct gt_wanted_plans *out, struct gt_wanted_list *l,
                                        .worst = GEMMTUNE_MATCH_DEFAULT,
                                        .workspace_max = workspace[i],
                                        .pointer_align = GT_VECTOR_BYTES};
-        const gt_status status = add_plan(&out->kernel[2 * i], l, query, err);
+        const gt_status status =
+            add_plan(&out->kernel[2 * i], l, query, 6 * place + 2 * i, err);
         if (status == GEMMTUNE_ENOMEM)
             return status;
     }
     return GEMMTUNE_OK;
+}
+
+gt_status gt_wanted_wish(struct gt_wanted_list *l, const struct gt_wish *wish, size_t place,
+                         struct gt_err *err) {
+    struct wanting wanting = {.list = l,
+                              .pointer_align = wish->pointer_align,
+                              .general = true,
+                              .problem = &wish->problem,
+                              .place = place};
+    struct gt_fit fit;
+    if (gt_fit_values(&fit, wish->family, l->device, &wish->problem, wish->pointer_align,
+                      wish->values, NULL) != GEMMTUNE_OK)
+        return GEMMTUNE_OK;
+    const gt_status status = list(&wanting, NULL, &fit, err);
+    return status == GEMMTUNE_ENOMEM ? status : GEMMTUNE_OK;
 }
