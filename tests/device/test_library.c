@@ -5,11 +5,7 @@
  * and a comparison of every element with a plain loop. The data are small integers, with
  * sums that are exact in every type, so results must be equal bit by bit.
  */
-#include "runtime/family/family.h"
-#include "tests/device/machines.h"
-#include "tests/unit/records.h"
-
-#include "db/db.h"
+#include "tests/device/winners.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -291,35 +287,21 @@ static bool is_tried(size_t family, size_t kind) {
  * another problem need not be the answer. */
 static void write_database(const char *path, struct machine *m, const struct gt_family *f,
                            const gemmtune_problem p[KINDS]) {
-    const struct gt_run_info info = {"0", "", "", "", 1};
     struct gt_point point;
-    struct gt_db *db = NULL;
-    struct gt_err err = {""};
     char text[GT_POINT_TEXT_MAX];
     int64_t run;
     gt_family_default(f, &point);
     (void)gt_point_text(&point, text);
-    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_db_run_begin(&run, db, m->device, &info, &err), GEMMTUNE_OK);
+    struct gt_db *db = winners_begin(&run, path, m);
     for (size_t i = 0; i < KINDS; i++) {
         char name[GT_PROBLEM_NAME_MAX];
         const gemmtune_problem asked = with_pad(&p[i], VECTORS);
         if (p[i].m == 0)
             continue;
         (void)gemmtune_problem_format(&asked, name, sizeof name);
-        const struct gt_record_row row = {.subject = {m->key, name, f->name, f->hash, text},
-                                          .verified = true,
-                                          .time = {.median_ns = 1000,
-                                                   .low_ns = 900,
-                                                   .high_ns = 1100,
-                                                   .samples = 7,
-                                                   .launches = 1},
-                                          .provenance = "local"};
-        (void)put_local_records(db, m->key, name, &row, 1, &err);
-        assert_string_equal(err.line, "");
+        winners_add(db, m, f, text, name);
     }
-    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
-    gt_db_close(db);
+    winners_end(db, run);
 }
 
 /* Whether the family's own rules let its default point exist and run the problem. */
@@ -350,15 +332,12 @@ static gemmtune_problem problem_for(const struct gt_family *f, const struct gt_d
 }
 
 static void run_family(struct machine *m, const struct gt_family *f, size_t index) {
-    const char *tmp = getenv("TMPDIR");
     gemmtune_problem p[KINDS] = {{0}};
     char path[512];
-    (void)snprintf(path, sizeof path, "%s/gt-library-%ld.db", tmp != NULL ? tmp : "/tmp",
-                   (long)getpid());
     for (size_t i = 0; i < KINDS; i++)
         if (is_tried(index, i))
             p[i] = problem_for(f, m->device, kinds[i]);
-    write_database(path, m, f, p);
+    write_database(winners_path(path), m, f, p);
     gemmtune_ctx *ctx = opened(m, path);
     void *queue = m->ops->queue_create(m);
     int served = 0;

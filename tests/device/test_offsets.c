@@ -6,153 +6,12 @@
  * CUDA, where offsets are added to the pointer.
  */
 #include "runtime/plan/context.h"
-#include "runtime/exec/exec.h"
-#include "runtime/family/family.h"
-#include "tests/device/machines.h"
-#include "tests/unit/records.h"
+#include "tests/device/arena.h"
+#include "tests/device/winners.h"
 
-#include "core/element.h"
-#include "core/mix.h"
-#include "core/problem/packed.h"
-#include "db/db.h"
+enum { WORKSPACE = ARENA / 4 };
 
-#include <stdio.h>
-#include <string.h>
-
-enum { ARENA = 1 << 20, WORKSPACE = 1 << 18, GROUPS_MAX = 8, OPERANDS = 2 };
-
-static unsigned char arena[ARENA], want[ARENA], got[ARENA];
-static uint64_t seed;
 static struct gt_err err;
-
-static int64_t draw(int64_t below) {
-    return (int64_t)(gt_mix(seed += GT_MIX_STEP) % (uint64_t)below);
-}
-
-/* ---- the arena ---- */
-
-static int64_t used; /* bytes */
-
-/* Room for elements at a random multiple of `align` elements; returns the offset in
- * elements. */
-static int64_t place(int64_t elements, int64_t size, int64_t align) {
-    const int64_t unit = size * align;
-    const int64_t at = (used + draw(200) + unit - 1) / unit;
-    used = at * unit + elements * size;
-    assert_true(used + 256 <= ARENA - WORKSPACE);
-    return at * align;
-}
-
-/* Small integers to the elements from `offset` on. */
-static void fill(int64_t offset, int64_t elements, gemmtune_dtype type) {
-    const int64_t size = (int64_t)gt_type_size(type);
-    for (int64_t i = 0; i < elements; i++)
-        gt_element_put(arena + (offset + i) * size, type, (double)(draw(5) - 2));
-}
-
-static double read_element(const unsigned char *bytes, gemmtune_dtype type,
-                           int64_t offset) {
-    return gt_element_get(bytes + offset * (int64_t)gt_type_size(type), type);
-}
-
-/* ---- one product ---- */
-
-struct drawn {
-    gemmtune_problem p; /* canonical */
-    gemmtune_args args;
-    union gt_value alpha, beta;
-    int32_t rows[GROUPS_MAX];
-    int64_t operand_offset[OPERANDS];
-};
-
-static void draw_rows(struct drawn *x) {
-    const bool grouped = x->p.batch_kind == GEMMTUNE_GROUPED_ROWS;
-    for (int64_t i = 0; i < x->p.batch; i++)
-        x->rows[i] = (int32_t)(grouped ? (i + 1) * x->p.m / x->p.batch : draw(x->p.m + 1));
-    x->args.rows_offset = place(x->p.batch, sizeof *x->rows, 1);
-    memcpy(arena + x->args.rows_offset * (int64_t)sizeof *x->rows, x->rows,
-           (size_t)x->p.batch * sizeof *x->rows);
-}
-
-/* Draws the places of all matrices, at multiples of `align` elements, and their numbers. */
-static void draw_memory(struct drawn *x, int64_t align) {
-    const gemmtune_problem *p = &x->p;
-    const int64_t elems[3] = {gt_problem_elems_a(p), gt_problem_elems_b(p),
-                              gt_problem_elems_c(p)};
-    const gemmtune_dtype type[3] = {p->type_a, p->type_b, p->type_c};
-    int64_t *const offset[3] = {&x->args.a_offset, &x->args.b_offset, &x->args.c_offset};
-    used = 0;
-    for (int i = 0; i < ARENA; i++)
-        arena[i] = (unsigned char)draw(256);
-    for (int i = 0; i < 3; i++) {
-        *offset[i] = place(elems[i], (int64_t)gt_type_size(type[i]), align);
-        fill(*offset[i], elems[i], type[i]);
-    }
-    if (gt_problem_has_rows(p))
-        draw_rows(x);
-    x->args.workspace_offset = (used + 255) / 256 * 256;
-}
-
-/* alpha op(A) op(B) of row i and column j of product z. */
-static double product(const struct drawn *x, int64_t z, int64_t i, int64_t j) {
-    const gemmtune_problem *p = &x->p;
-    const int64_t matrix = p->batch_kind == GEMMTUNE_GROUPED_ROWS ? 0 : z;
-    const int64_t a = x->args.a_offset + matrix * p->stride_a;
-    const int64_t b = x->args.b_offset + z * p->stride_b;
-    double sum = 0;
-    for (int64_t k = 0; k < p->k; k++)
-        sum += read_element(arena, p->type_a,
-                            a + (p->trans_a ? k * p->lda + i : i * p->lda + k)) *
-               read_element(arena, p->type_b,
-                            b + (p->trans_b ? j * p->ldb + k : k * p->ldb + j));
-    return sum * gt_element_get(&x->alpha, p->type_acc);
-}
-
-/* Writes the expected C over `want`. */
-static void expect_rows(const struct drawn *x, int64_t z, int64_t matrix, int64_t first,
-                        int64_t end) {
-    const gemmtune_problem *p = &x->p;
-    const int64_t size = (int64_t)gt_type_size(p->type_c);
-    const double beta = gt_element_get(&x->beta, p->type_acc);
-    for (int64_t i = first; i < end; i++)
-        for (int64_t j = 0; j < p->n; j++) {
-            const int64_t at = x->args.c_offset + matrix * p->stride_c + i * p->ldc + j;
-            double c = product(x, z, i, j);
-            if (beta != 0)
-                c += beta * read_element(arena, p->type_c, at);
-            gt_element_put(want + at * size, p->type_c, c);
-        }
-}
-
-static void expect(const struct drawn *x) {
-    const gemmtune_problem *p = &x->p;
-    memcpy(want, arena, sizeof want);
-    for (int64_t z = 0; z < p->batch; z++)
-        if (p->batch_kind == GEMMTUNE_GROUPED_ROWS)
-            expect_rows(x, z, 0, z > 0 ? x->rows[z - 1] : 0, x->rows[z]);
-        else
-            expect_rows(x, z, z, 0,
-                        p->batch_kind == GEMMTUNE_MASKED_ROWS ? x->rows[z] : p->m);
-}
-
-/* All bytes up to the workspace. */
-static void compare(const struct drawn *x, const char *name) {
-    for (int64_t i = 0; i < x->args.workspace_offset; i++)
-        if (got[i] != want[i])
-            fail_msg(
-                "%s, seed %llu: byte %lld of the arena is %02x, not %02x (A from %lld, "
-                "B from %lld, C from %lld)",
-                name, (unsigned long long)seed, (long long)i, got[i], want[i],
-                (long long)x->args.a_offset, (long long)x->args.b_offset,
-                (long long)x->args.c_offset);
-}
-
-static void scalars(struct drawn *x, double alpha, double beta) {
-    x->alpha = gt_value_of(x->p.type_acc, alpha);
-    x->beta = gt_value_of(x->p.type_acc, beta);
-    x->args.alpha = &x->alpha;
-    x->args.beta = &x->beta;
-}
 
 /* Runs a plan with all matrices in one buffer. */
 static void run(struct machine *m, void *queue, const gemmtune_plan *plan, struct drawn *x,
@@ -224,7 +83,7 @@ static void types_on(struct machine *m) {
 
 static void test_every_type_and_batch(void **state) {
     (void)state;
-    seed = 51;
+    chance_seed = 51;
     on_every_device(types_on);
 }
 
@@ -306,7 +165,7 @@ static void families_on(struct machine *m) {
 
 static void test_every_family(void **state) {
     (void)state;
-    seed = 52;
+    chance_seed = 52;
     on_every_device(families_on);
 }
 
@@ -331,7 +190,7 @@ static void operands_on(struct machine *m) {
     x.args.d2_offset = place(cells, sizeof(float), 1);
     fill(x.operand_offset[0], rows, GEMMTUNE_F32);
     fill(x.operand_offset[1], cells, GEMMTUNE_F32);
-    x.args.workspace_offset = (used + 255) / 256 * 256;
+    x.end = x.args.workspace_offset = (used + 255) / 256 * 256;
     x.args.operand_offset = x.operand_offset;
     x.args.operands = OPERANDS;
     memcpy(want, arena, sizeof want);
@@ -361,7 +220,7 @@ static void operands_on(struct machine *m) {
 
 static void test_operands(void **state) {
     (void)state;
-    seed = 53;
+    chance_seed = 53;
     on_every_device(operands_on);
 }
 
@@ -373,28 +232,12 @@ static const char wide_problem[] = "f32-nn-64x64x64";
 
 /* Writes a database with a record that has loads of 16 bytes. */
 static void write_record(const char *path, struct machine *m) {
-    const struct gt_run_info info = {"0", "driver", "compiler", "", 1};
     struct gt_families *families = NULL;
-    struct gt_db *db = NULL;
-    int64_t id = 0;
-    (void)remove(path);
+    int64_t run;
     assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_db_run_begin(&id, db, m->device, &info, &err), GEMMTUNE_OK);
-    const struct gt_record_row row = {.subject = {m->key, wide_problem, "block",
-                                                  gt_families_find(families, "block")->hash,
-                                                  wide_point},
-                                      .verified = true,
-                                      .time = {.median_ns = 7000,
-                                               .low_ns = 6900,
-                                               .high_ns = 7100,
-                                               .samples = 9,
-                                               .launches = 1},
-                                      .provenance = "local"};
-    assert_int_equal(put_local_records(db, m->key, wide_problem, &row, 1, &err),
-                     GEMMTUNE_OK);
-    assert_int_equal(gt_db_run_end(db, id, "done", &err), GEMMTUNE_OK);
-    gt_db_close(db);
+    struct gt_db *db = winners_begin(&run, path, m);
+    winners_add(db, m, gt_families_find(families, "block"), wide_point, wide_problem);
+    winners_end(db, run);
     gt_families_destroy(families);
 }
 
@@ -423,12 +266,10 @@ static void vectors_on(struct machine *m) {
     enum { THREADS = 4 };
     static struct caller callers[THREADS];
     pthread_t thread[THREADS];
-    const char *tmp = getenv("TMPDIR");
     char path[512];
     gemmtune_ctx *ctx = NULL;
     struct drawn x;
-    (void)snprintf(path, sizeof path, "%s/offsets.db", tmp != NULL ? tmp : "/tmp");
-    write_record(path, m);
+    write_record(winners_path(path), m);
     assert_int_equal(gemmtune_open(&ctx, path, &m->target), GEMMTUNE_OK);
     assert_int_equal(gt_problem_from_name(&x.p, wide_problem, &err), GEMMTUNE_OK);
     gemmtune_plan *plan = plan_of(ctx, &x.p, wide_problem);
@@ -472,7 +313,7 @@ static void vectors_on(struct machine *m) {
 
 static void test_vectors_and_odd_offsets(void **state) {
     (void)state;
-    seed = 54;
+    chance_seed = 54;
     on_every_device(vectors_on);
 }
 

@@ -4,12 +4,7 @@
  * kernel that needs one, called on two queues in turn, from threads that share queues, and
  * while a stream is captured. Data are small integers, so results are equal bit by bit.
  */
-#include "runtime/family/family.h"
-#include "tests/device/machines.h"
-#include "tests/unit/records.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "tests/device/winners.h"
 
 enum { M = 8, N = 64, K = 256, QUEUES = 2, THREADS = 4, CALLS = 4 };
 #define PROBLEM "f32-nn-8x64x256"
@@ -34,41 +29,18 @@ static void fill(void) {
 
 /* ---- a context with a kernel that needs a workspace ---- */
 
-static void put_record(const char *path, struct machine *m, const struct gt_family *f) {
-    const struct gt_run_info info = {"0", "", "", "", 1};
-    struct gt_point point;
-    struct gt_db *db = NULL;
-    struct gt_err err = {""};
-    char text[GT_POINT_TEXT_MAX];
-    int64_t run;
-    assert_int_equal(gt_point_parse(&point, POINT, &err), GEMMTUNE_OK);
-    (void)gt_point_text(&point, text);
-    const struct gt_record_row row = {.subject = {m->key, PROBLEM, f->name, f->hash, text},
-                                      .verified = true,
-                                      .time = {.median_ns = 1000,
-                                               .low_ns = 900,
-                                               .high_ns = 1100,
-                                               .samples = 7,
-                                               .launches = 1},
-                                      .provenance = "local"};
-    assert_int_equal(gt_db_open(&db, path, GT_DB_WRITE, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_db_run_begin(&run, db, m->device, &info, &err), GEMMTUNE_OK);
-    (void)put_local_records(db, m->key, PROBLEM, &row, 1, &err);
-    assert_string_equal(err.line, "");
-    assert_int_equal(gt_db_run_end(db, run, "done", &err), GEMMTUNE_OK);
-    gt_db_close(db);
-}
-
 static gemmtune_ctx *opened(struct machine *m) {
-    const char *tmp = getenv("TMPDIR");
     struct gt_families *families = NULL;
     gemmtune_ctx *ctx = NULL;
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/gt-one-call-%ld.db", tmp != NULL ? tmp : "/tmp",
-                   (long)getpid());
-    (void)remove(path);
+    struct gt_point point;
+    char path[512], text[GT_POINT_TEXT_MAX];
+    int64_t run;
+    assert_int_equal(gt_point_parse(&point, POINT, NULL), GEMMTUNE_OK);
+    (void)gt_point_text(&point, text);
     assert_int_equal(gt_families_create(&families, NULL), GEMMTUNE_OK);
-    put_record(path, m, gt_families_find(families, "multistage"));
+    struct gt_db *db = winners_begin(&run, winners_path(path), m);
+    winners_add(db, m, gt_families_find(families, "multistage"), text, PROBLEM);
+    winners_end(db, run);
     gt_families_destroy(families);
     (void)gemmtune_open(&ctx, path, &m->target);
     assert_string_equal(gemmtune_errmsg(), "");
