@@ -9,6 +9,7 @@
 #include "shim/blas.h"
 #include "shim/original.h"
 #include "shim/problem.h"
+#include "shim/types.h"
 
 #include <string.h>
 
