@@ -168,7 +168,7 @@ bool gt_shim_begin(unsigned *status, struct gt_shim_call *x) {
         return false;
     inside = x->entered = true;
     const enum gt_shim_reason why = consider(x, s);
-    if (why != GT_SHIM_NONE || s->mode.does == GT_SHIM_RECORD || x->checked != NULL)
+    if (why != GT_SHIM_NONE || s->mode.does == GT_SHIM_RECORD || x->comparison != NULL)
         return false;
     inside = false;
     *status = GT_SHIM_SUCCESS;
@@ -176,7 +176,7 @@ bool gt_shim_begin(unsigned *status, struct gt_shim_call *x) {
 }
 
 void gt_shim_end(struct gt_shim_call *x, unsigned status) {
-    if (x->checked != NULL)
+    if (x->comparison != NULL)
         gt_shim_check_end(x, status);
     if (x->entered)
         inside = false;

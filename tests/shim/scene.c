@@ -11,7 +11,7 @@
  * - math=N, sms=N: of the handle
  * - stream: a stream of its own; workspace=N: given to the handle and to cublasLt
  * - context: another CUDA context; handle: another handle, the old one is destroyed
- * - capture, replay=N: calls between them are captured, and run N times
+ * - capture, replay=N: calls of one product between them are captured, and run N times
  * - gemm=N, lt=N: calls cuBLAS, cublasLt N times, and compares the result
  * - time-gemm=N, time-lt=N: prints the nanoseconds that a call takes, the least of 50 means
  * of N calls
@@ -165,7 +165,8 @@ static unsigned repeat(bool lt, const struct product *p, int times) {
 }
 
 static void calls(bool lt, int times) {
-    prepare(&captured);
+    if (!now.captures)
+        prepare(&captured);
     const unsigned status = repeat(lt, &captured, times);
     now.times = times;
     if (now.captures)
@@ -261,6 +262,13 @@ static void new_handle(void) {
     now.stream = NULL;
 }
 
+/* Nothing may be allocated while a stream is captured. */
+static void begin_capture(void) {
+    prepare(&captured);
+    cuda_capture(now.stream);
+    now.captures = true;
+}
+
 static void replay(int times) {
     now.captures = false;
     if (!cuda_replay(now.stream, times))
@@ -321,7 +329,7 @@ static void play(const char *word, const char *value) {
     else if (WORD("handle"))
         new_handle();
     else if (WORD("capture"))
-        cuda_capture(now.stream), now.captures = true;
+        begin_capture();
     else if (WORD("replay"))
         replay(number);
     else if (WORD("gemm") || WORD("lt"))

@@ -19,13 +19,17 @@ __attribute__((constructor)) static void read_environment(void) {
         word_of_test = text;
 }
 
+#ifndef FAKE_BLAS_VERSION
+#define FAKE_BLAS_VERSION 130100
+#endif
+
 void fake_log(const char *function) {
     char line[128];
     const int fd =
         log_path != NULL ? open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd < 0)
         return;
-    const int length = snprintf(line, sizeof line, "%s\n", function);
+    const int length = snprintf(line, sizeof line, "%s %d\n", function, FAKE_BLAS_VERSION / 10000);
     (void)!write(fd, line, (size_t)length);
     (void)close(fd);
 }
