@@ -201,8 +201,11 @@ $(SHIMS): $(B)/sources
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--hash-style=both -Wl,-z,nodelete \
 	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) -ldl
-# ld.so's own structures. A thread's flag is found without a call.
-$(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec
+# ld.so's own structures. A thread's flag is found without a call, and so is a square root. gcc clears a struct of some hundred bytes by an
+# instruction that takes as long as half of a call, unless it is told not to.
+CLEARS := -mmemset-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign
+CLEARS := $(shell $(CC) -Werror $(CLEARS) -x c -fsyntax-only /dev/null 2>/dev/null && echo $(CLEARS))
+$(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec -fno-math-errno $(CLEARS)
 
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
@@ -301,14 +304,14 @@ $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 	$(Q)ln -sf ../../../$(<F) $@
 
 # Programs that find cuBLAS in different ways: tests/shim/scene.h.
-SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so)
-SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o linked.o direct.o cuda.o)
+SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12)
+SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o calls.o cuda.o linked.o direct.o)
 $(B)/tests/shim/%.o: FILE_CFLAGS = -Wno-unused-parameter -D_GNU_SOURCE
 define link_client
 $(call say,LD,$@)
 $(Q)$(CC) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $1 -o $@ $(filter %.o,$^) $(filter %/libcublas.so.12 %/libcublas.so.13,$^) \
     $(filter %/libcublasLt.so.12 %/libcublasLt.so.13,$^) $(if $(filter %.so.12 %.so.13,$^),-Wl$(comma)--disable-new-dtags \
-    -Wl$(comma)-rpath$(comma)'$(abspath $(dir $(lastword $^)))') -ldl -pthread
+    -Wl$(comma)-rpath$(comma)'$(abspath $(dir $(lastword $^)))') -ldl -lm -pthread
 endef
 $(B)/tests/shim/linked: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
 	$(call link_client,-Wl$(comma)-z$(comma)lazy)
@@ -318,7 +321,9 @@ $(B)/tests/shim/linked_now: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addpre
 	$(call link_client,-Wl$(comma)-z$(comma)now)
 $(B)/tests/shim/plugin.so: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
 	$(call link_client,-shared)
-$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o cuda.o)
+$(B)/tests/shim/plugin.so12: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas12/,libcublas.so.12 libcublasLt.so.12)
+	$(call link_client,-shared)
+$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o each.o calls.o cuda.o)
 	$(call link_client)
 
 # Stand-ins for cuBLAS and cublasLt that programs are linked with, of two releases, in a folder of each. ld.so is

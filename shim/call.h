@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-struct gt_shim_entry;
+struct gt_shim_comparison;
 
 /* The functions of one loaded library: see original.h. */
 struct gt_shim_library;
@@ -56,9 +56,8 @@ struct gt_shim_call {
     /* set by gt_shim_begin */
     const struct gt_shim_library *library;
     void *original;
-    struct gt_shim_entry *checked; /* ours goes into a copy of C: exec --check */
-    void *copy;                    /* the copy */
-    bool entered;                  /* gt_shim_end leaves again */
+    struct gt_shim_comparison *comparison; /* exec --check: gt_shim_end compares */
+    bool entered;                          /* gt_shim_end leaves again */
 
     /* set by the reader */
     unsigned epilogue;  /* a row of gt_shim_epilogues */

@@ -28,7 +28,7 @@
 #include "shim/device.h"
 #include "shim/table.h"
 
-/* Launches ours. GT_SHIM_NONE: x->checked is set, and gt_shim_check_end compares. */
+/* Launches ours. GT_SHIM_NONE: x->comparison is set, and gt_shim_check_end compares. */
 enum gt_shim_reason gt_shim_check_begin(struct gt_shim_call *x, struct gt_shim_entry *e,
                                         void *workspace, void *stream,
                                         const struct gt_shim_driver *d);

@@ -73,6 +73,7 @@ static struct gt_shim_library *library_of(void *address) {
     struct gt_shim_library *l = &libraries[library_count++];
     l->handle = handle;
     l->base = info.dli_fbase;
+    l->number = (uint8_t)library_count;
     fill(l);
     return l;
 }

@@ -22,6 +22,7 @@
 struct gt_shim_library {
     void *handle;     /* of dlopen */
     const void *base; /* where it is loaded */
+    uint8_t number;   /* among the libraries of the process */
     _Atomic(void *) original[GT_SHIM_IDS];
 #define X(member, symbol, params) unsigned(*member) params;
     GT_SHIM_BLAS_CALLS(X)

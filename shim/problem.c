@@ -4,41 +4,6 @@
 
 #include "shim/blas.h"
 
-#include <string.h>
-
-/* ---- types  ---- */
-
-enum { THEIR_TYPES = 32 };
-
-int gt_shim_type(unsigned theirs) {
-    static const int8_t types[THEIR_TYPES] = {
-        [GT_SHIM_R_32F] = 1 + GEMMTUNE_F32,   [GT_SHIM_R_64F] = 1 + GEMMTUNE_F64,
-        [GT_SHIM_R_16F] = 1 + GEMMTUNE_F16,   [GT_SHIM_R_16BF] = 1 + GEMMTUNE_BF16,
-        [GT_SHIM_R_E4M3] = 1 + GEMMTUNE_E4M3, [GT_SHIM_R_E5M2] = 1 + GEMMTUNE_E5M2,
-        [GT_SHIM_R_8I] = 1 + GEMMTUNE_I8,     [GT_SHIM_R_32I] = 1 + GEMMTUNE_I32,
-    };
-    return theirs < THEIR_TYPES ? types[theirs] - 1 : -1;
-}
-
-size_t gt_shim_type_size(int type) {
-    static const uint8_t sizes[] = {
-        [GEMMTUNE_F32] = 4,  [GEMMTUNE_F64] = 8,  [GEMMTUNE_F16] = 2, [GEMMTUNE_BF16] = 2,
-        [GEMMTUNE_E4M3] = 1, [GEMMTUNE_E5M2] = 1, [GEMMTUNE_I8] = 1,  [GEMMTUNE_I32] = 4};
-    return sizes[type];
-}
-
-bool gt_shim_is_zero(const void *scalar, int type) {
-    union {
-        float f32;
-        double f64;
-        int32_t i32;
-    } value;
-    memcpy(&value, scalar, gt_shim_type_size(type));
-    return type == GEMMTUNE_F64   ? value.f64 == 0
-           : type == GEMMTUNE_I32 ? value.i32 == 0
-                                  : value.f32 == 0;
-}
-
 /* ---- epilogues  ---- */
 
 /* Their GELU is the form with tanh. A bias of theirs for each row is one of ours for each

@@ -12,11 +12,11 @@
  * Words are compared, so there is no padding. */
 struct gt_shim_key {
     uint64_t context; /* gt_shim_context; 0 while only recording */
-    const void *library;
-    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, batch;
+    int64_t stride_a, stride_b, stride_c;
     uint64_t workspace; /* bytes that a plan may use */
-    uint8_t type_a, type_b, type_c, type_acc, math, kind, trans, reads_c;
-    uint8_t epilogue, bias_type, is_lt, unused[5];
+    int32_t m, n, k, lda, ldb, ldc, batch;
+    uint8_t type_a, type_b, type_c, type_acc;
+    uint8_t math, kind, trans, reads_c, epilogue, bias_type, is_lt, library;
 };
 
 /* The problem of a key, with the text of its epilogue. */
@@ -31,12 +31,5 @@ struct gt_shim_epilogue {
 };
 extern const struct gt_shim_epilogue gt_shim_epilogues[];
 enum { GT_SHIM_EPILOGUES = 8 };
-
-/* The type of ours with the number of theirs; -1: there is none. */
-int gt_shim_type(unsigned theirs);
-/* Bytes of an element of ours. */
-size_t gt_shim_type_size(int type);
-/* Whether a scalar in host memory is 0. */
-bool gt_shim_is_zero(const void *scalar, int type);
 
 #endif

@@ -5,6 +5,7 @@
 #include "shim/blas.h"
 #include "shim/original.h"
 #include "shim/problem.h"
+#include "shim/types.h"
 
 #include <string.h>
 
@@ -19,21 +20,29 @@ static bool is_complex(unsigned theirs) {
  * have no kernel: one with f32 sums would be right, but was measured against another
  * product of theirs. PEDANTIC asks for the arithmetic of ordinary cores, which our kernels
  * for 16-bit types do not use. */
-static const struct arithmetic {
-    uint8_t compute, type, acc, math;
+struct arithmetic {
+    uint8_t is_served, type, acc, math;
     bool strictly; /* other arithmetics may not take its place */
-} arithmetics[] = {
-    {GT_SHIM_32F, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_MATH_STRICT, false},
-    {GT_SHIM_32F, GEMMTUNE_BF16, GEMMTUNE_F32, GEMMTUNE_MATH_STRICT, false},
-    {GT_SHIM_32F, GEMMTUNE_F16, GEMMTUNE_F32, GEMMTUNE_MATH_STRICT, false},
-    {GT_SHIM_32F, GEMMTUNE_E4M3, GEMMTUNE_F32, GEMMTUNE_MATH_PROMOTED, false},
-    {GT_SHIM_32F, GEMMTUNE_E5M2, GEMMTUNE_F32, GEMMTUNE_MATH_PROMOTED, false},
-    {GT_SHIM_64F, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, false},
-    {GT_SHIM_32F_TF32, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_MATH_TF32, false},
-    {GT_SHIM_32F_PEDANTIC, GEMMTUNE_F32, GEMMTUNE_F32, GEMMTUNE_MATH_STRICT, true},
-    {GT_SHIM_64F_PEDANTIC, GEMMTUNE_F64, GEMMTUNE_F64, GEMMTUNE_MATH_STRICT, true},
-    {GT_SHIM_32I, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT, false},
-    {GT_SHIM_32I_PEDANTIC, GEMMTUNE_I8, GEMMTUNE_I32, GEMMTUNE_MATH_STRICT, false},
+};
+
+enum { LEAST_COMPUTE = 64, COMPUTES = 16 };
+
+static const struct arithmetic arithmetics[COMPUTES][GT_SHIM_TYPE_COUNT] = {
+#define ROW(compute, its_type, acc, math, strictly)                                        \
+    [(compute)-LEAST_COMPUTE][GEMMTUNE_##its_type] = {                                     \
+        1, GEMMTUNE_##its_type, GEMMTUNE_##acc, GEMMTUNE_MATH_##math, strictly}
+    ROW(GT_SHIM_32F, F32, F32, STRICT, false),
+    ROW(GT_SHIM_32F, BF16, F32, STRICT, false),
+    ROW(GT_SHIM_32F, F16, F32, STRICT, false),
+    ROW(GT_SHIM_32F, E4M3, F32, PROMOTED, false),
+    ROW(GT_SHIM_32F, E5M2, F32, PROMOTED, false),
+    ROW(GT_SHIM_64F, F64, F64, STRICT, false),
+    ROW(GT_SHIM_32F_TF32, F32, F32, TF32, false),
+    ROW(GT_SHIM_32F_PEDANTIC, F32, F32, STRICT, true),
+    ROW(GT_SHIM_64F_PEDANTIC, F64, F64, STRICT, true),
+    ROW(GT_SHIM_32I, I8, I32, STRICT, false),
+    ROW(GT_SHIM_32I_PEDANTIC, I8, I32, STRICT, false),
+#undef ROW
 };
 
 static enum gt_shim_reason no_arithmetic(const struct gt_shim_call *x) {
@@ -44,13 +53,11 @@ static enum gt_shim_reason no_arithmetic(const struct gt_shim_call *x) {
 
 static enum gt_shim_reason read_arithmetic(struct arithmetic *out,
                                            const struct gt_shim_call *x, int type_a) {
-    enum { ROWS = sizeof arithmetics / sizeof *arithmetics };
-    for (int i = 0; i < ROWS; i++)
-        if (arithmetics[i].compute == x->compute && arithmetics[i].type == type_a) {
-            *out = arithmetics[i];
-            return GT_SHIM_NONE;
-        }
-    return no_arithmetic(x);
+    const unsigned row = x->compute - LEAST_COMPUTE;
+    if (row >= COMPUTES || !arithmetics[row][type_a].is_served)
+        return no_arithmetic(x);
+    *out = arithmetics[row][type_a];
+    return GT_SHIM_NONE;
 }
 
 /* The mode of a handle of cuBLAS. It speaks of f32 and f64 alone; TF32 of f32 products that
@@ -144,28 +151,32 @@ static bool is_op(unsigned op) {
     return op <= GT_SHIM_CONJUGATE;
 }
 
+static bool fits(int64_t value) {
+    return value >= 0 && value <= INT32_MAX;
+}
+
 static enum gt_shim_reason read_shape(struct gt_shim_key *key,
                                       const struct gt_shim_call *x) {
+    const bool strides = x->kind == GT_SHIM_AT_STRIDES && x->batch > 1;
     if (x->m == 0 || x->n == 0 || x->k == 0 || x->batch == 0)
         return GT_SHIM_EMPTY;
-    if (!is_op(x->op_a) || !is_op(x->op_b) || x->m < 0 || x->n < 0 || x->k < 0 ||
-        x->batch < 0 || x->stride_a < 0 || x->stride_b < 0 || x->stride_c < 0)
+    if (!is_op(x->op_a) || !is_op(x->op_b) || !fits(x->m) || !fits(x->n) || !fits(x->k) ||
+        !fits(x->lda) || !fits(x->ldb) || !fits(x->ldc) || !fits(x->batch) ||
+        (strides && (x->stride_a < 0 || x->stride_b < 0 || x->stride_c < 0)))
         return GT_SHIM_INVALID;
-    key->m = x->n;
-    key->n = x->m;
-    key->k = x->k;
+    key->m = (int32_t)x->n;
+    key->n = (int32_t)x->m;
+    key->k = (int32_t)x->k;
     key->trans = (uint8_t)((x->op_b != GT_SHIM_N ? 2 : 0) | (x->op_a != GT_SHIM_N ? 1 : 0));
-    key->lda = x->ldb;
-    key->ldb = x->lda;
-    key->ldc = x->ldc;
-    key->batch = x->batch;
+    key->lda = (int32_t)x->ldb;
+    key->ldb = (int32_t)x->lda;
+    key->ldc = (int32_t)x->ldc;
+    key->batch = (int32_t)x->batch;
     key->kind = (uint8_t)(x->kind == GT_SHIM_BY_POINTERS ? GEMMTUNE_BATCH_POINTERS
                                                          : GEMMTUNE_BATCH_STRIDED);
-    if (x->kind == GT_SHIM_AT_STRIDES && x->batch > 1) {
-        key->stride_a = x->stride_b;
-        key->stride_b = x->stride_a;
-        key->stride_c = x->stride_c;
-    }
+    key->stride_a = strides ? x->stride_b : 0;
+    key->stride_b = strides ? x->stride_a : 0;
+    key->stride_c = strides ? x->stride_c : 0;
     return GT_SHIM_NONE;
 }
 
@@ -182,7 +193,6 @@ static enum gt_shim_reason read_pointers(const struct gt_shim_call *x) {
 
 enum gt_shim_reason gt_shim_read(struct gt_shim_key *key, struct gt_shim_call *x,
                                  const struct gt_shim_state *s) {
-    *key = (struct gt_shim_key){.library = x->library};
     if (x->kind == GT_SHIM_IN_GROUPS)
         return is_complex(x->type_a) ? GT_SHIM_COMPLEX : GT_SHIM_GROUPS;
     enum gt_shim_reason why = x->lt != NULL ? gt_shim_read_lt(x) : GT_SHIM_NONE;
@@ -192,10 +202,13 @@ enum gt_shim_reason gt_shim_read(struct gt_shim_key *key, struct gt_shim_call *x
         why = read_scalars(key, x);
     if (why == GT_SHIM_NONE)
         why = read_shape(key, x);
+    if (why != GT_SHIM_NONE)
+        return why;
+    key->context = 0;
+    key->workspace = 0;
     key->is_lt = x->lt != NULL;
+    key->library = x->library->number;
     key->epilogue = (uint8_t)x->epilogue;
     key->bias_type = (uint8_t)x->bias_type;
-    if (why == GT_SHIM_NONE && x->algo == GT_SHIM_AUTOTUNE)
-        why = GT_SHIM_ALGORITHM;
-    return why == GT_SHIM_NONE ? read_pointers(x) : why;
+    return x->algo == GT_SHIM_AUTOTUNE ? GT_SHIM_ALGORITHM : read_pointers(x);
 }

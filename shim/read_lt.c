@@ -9,6 +9,7 @@
 #include "shim/blas.h"
 #include "shim/original.h"
 #include "shim/problem.h"
+#include "shim/types.h"
 
 #include <string.h>
 
@@ -243,7 +244,7 @@ enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
         why = read_epilogue(x, &at[3]);
     if (why == GT_SHIM_NONE)
         why = check_c(x, at);
-    if (why == GT_SHIM_NONE && x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
-        why = GT_SHIM_ALGORITHM;
+    if (x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
+        x->algo = GT_SHIM_AUTOTUNE; /* the program has an algorithm of its own */
     return why;
 }

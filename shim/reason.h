@@ -31,6 +31,7 @@
     X(WORKSPACE, "no workspace")                                                           \
     X(CONTEXT, "stream of another context")                                                \
     X(MANY, "too many problems")                                                           \
+    X(UNCHECKED, "not compared by check")                                                  \
     X(FORKED, "process after a fork")                                                      \
     X(FAILED, "an error of gemmtune's")
 

@@ -68,6 +68,7 @@ static enum gt_shim_reason look_up(struct gt_shim_entry **out, const struct atte
 /* ---- what a call has  ---- */
 
 static enum gt_shim_reason begin_attempt(struct attempt *t, const struct gt_shim_call *x) {
+    t->stream = NULL;
     t->driver = gt_shim_driver();
     if (t->driver == NULL)
         return GT_SHIM_FAILED;
@@ -146,7 +147,7 @@ static enum gt_shim_reason try_to_serve(struct gt_shim_call *x, struct attempt *
 }
 
 static enum gt_shim_reason consider(struct gt_shim_call *x, struct gt_shim_state *s) {
-    struct attempt t = {.driver = NULL};
+    struct attempt t;
     enum gt_shim_reason why = gt_shim_read(&t.key, x, s);
     if (why == GT_SHIM_NONE && s->mode.does != GT_SHIM_RECORD)
         why = try_to_serve(x, &t, s);
@@ -167,7 +168,7 @@ bool gt_shim_begin(unsigned *status, struct gt_shim_call *x) {
         return false;
     inside = x->entered = true;
     const enum gt_shim_reason why = consider(x, s);
-    if (why != GT_SHIM_NONE || s->mode.does == GT_SHIM_RECORD || x->checked != NULL)
+    if (why != GT_SHIM_NONE || s->mode.does == GT_SHIM_RECORD || x->comparison != NULL)
         return false;
     inside = false;
     *status = GT_SHIM_SUCCESS;
@@ -175,7 +176,7 @@ bool gt_shim_begin(unsigned *status, struct gt_shim_call *x) {
 }
 
 void gt_shim_end(struct gt_shim_call *x, unsigned status) {
-    if (x->checked != NULL)
+    if (x->comparison != NULL)
         gt_shim_check_end(x, status);
     if (x->entered)
         inside = false;

@@ -5,6 +5,7 @@
 #include "shim/library.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,26 +14,37 @@ enum {
     ENTRIES_MAX = SLOTS / 4 * 3,
     WORDS = sizeof(struct gt_shim_key) / 8
 };
-_Static_assert(sizeof(struct gt_shim_key) % 8 == 0, "a key is words");
+_Static_assert(sizeof(struct gt_shim_key) == 80, "a key is words, without padding");
 
 static _Atomic(struct gt_shim_entry *) slots[SLOTS];
 static int entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* A sum of words times odd numbers drawn at random: the multiplications do not wait for
+ * each other. */
 static uint64_t hash_of(const struct gt_shim_key *key) {
-    uint64_t word[WORDS], even = 0, odd = UINT64_C(0x9e3779b97f4a7c15);
+    static const uint64_t factors[WORDS] = {
+        UINT64_C(0xf2a74de452e6b439), UINT64_C(0x6513270e269e0d37),
+        UINT64_C(0x0c5c7fd0a6a3a451), UINT64_C(0xd23f0824128b2f33),
+        UINT64_C(0x1818e811892f902b), UINT64_C(0x9531985d5d9dc9f9),
+        UINT64_C(0xe8e25d940ed90475), UINT64_C(0x36f675cc81e74ef5),
+        UINT64_C(0x1600a35a099950d9), UINT64_C(0x6b0d549b6f03675b)};
+    uint64_t word[WORDS], hash = 0;
     memcpy(word, key, sizeof word);
-    /* Two chains of multiplications run beside each other. */
-    for (int i = 0; i + 1 < WORDS; i += 2) {
-        even = (even ^ word[i]) * UINT64_C(0xff51afd7ed558ccd);
-        odd = (odd ^ word[i + 1]) * UINT64_C(0xc4ceb9fe1a85ec53);
-        even ^= even >> 32;
-        odd ^= odd >> 29;
-    }
-    if (WORDS % 2 != 0)
-        even = (even ^ word[WORDS - 1]) * UINT64_C(0xff51afd7ed558ccd);
-    even ^= odd + (odd << 7);
-    return even ^ even >> 31;
+    for (int i = 0; i < WORDS; i++)
+        hash += word[i] * factors[i];
+    hash ^= hash >> 32;
+    hash *= factors[0];
+    return hash ^ hash >> 32;
+}
+
+static bool same(const struct gt_shim_key *a, const struct gt_shim_key *b) {
+    uint64_t x[WORDS], y[WORDS], differs = 0;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (int i = 0; i < WORDS; i++)
+        differs |= x[i] ^ y[i];
+    return differs == 0;
 }
 
 static struct gt_shim_entry *look(const struct gt_shim_key *key, uint64_t hash,
@@ -40,7 +52,7 @@ static struct gt_shim_entry *look(const struct gt_shim_key *key, uint64_t hash,
     size_t at = (size_t)hash & (SLOTS - 1);
     struct gt_shim_entry *e;
     while ((e = atomic_load_explicit(&slots[at], memory_order_acquire)) != NULL &&
-           (e->hash != hash || memcmp(&e->key, key, sizeof *key) != 0))
+           (e->hash != hash || !same(&e->key, key)))
         at = (at + 1) & (SLOTS - 1);
     *slot = at;
     return e;

@@ -15,10 +15,10 @@
     X(cublasSetPointerMode_v2)                                                             \
     X(cublasSetMathMode)                                                                   \
     X(cublasSetSmCountTarget)                                                              \
-    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmulDescCreate)                       \
-        X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute)                     \
-            X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                   \
-                X(cublasLtMatrixLayoutSetAttribute)
+    X(cublasLtCreate)                                                                      \
+    X(cublasLtDestroy) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)            \
+        X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                    \
+            X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute)
 
 #define X(form, symbol, whole, type, compute) void symbol(void);
 GT_SHIM_GEMMS(X)

@@ -3,6 +3,7 @@
  * loader.c - a program that finds cuBLAS at run time: loader HOW FILE SCENE...
  *
  * - plugin, deepbind: FILE is plugin.c, opened with RTLD_LOCAL, or with RTLD_DEEPBIND too
+ * - both: FILE is plugin.c, linked with 13, and after it FILE12 is played, linked with 12
  * - library: FILE is libcublas, by a name or a path. dlsym finds its functions.
  */
 #include "tests/shim/scene.h"
@@ -31,22 +32,30 @@ static void name_lt(char *out, size_t size, const char *file) {
     snprintf(out, size, "%.*sLt%s", before, file, file + before);
 }
 
-int main(int argc, char **argv) {
-    char name[4096];
+static int play(void *plugin, int argc, char **argv) {
     union {
         void *address;
         int (*call)(int argc, char **argv);
-    } play;
+    } play = {dlsym(plugin, "play")};
+    return play.address != NULL ? play.call(argc, argv) : 2;
+}
+
+int main(int argc, char **argv) {
+    char name[4096];
     if (argc < 4)
         return 2;
     const int flags = strcmp(argv[1], "deepbind") == 0 ? RTLD_DEEPBIND : 0;
     blas = open_library(argv[2], flags);
     if (blas == NULL)
         return 2;
-    if (strcmp(argv[1], "library") != 0) {
-        play.address = dlsym(blas, "play");
-        return play.address != NULL ? play.call(argc - 3, argv + 3) : 2;
+    if (strcmp(argv[1], "both") == 0) {
+        (void)snprintf(name, sizeof name, "%s12", argv[2]);
+        void *other = open_library(name, 0);
+        const int code = other != NULL ? play(other, argc - 3, argv + 3) : 2;
+        return code != 0 ? code : play(blas, argc - 3, argv + 3);
     }
+    if (strcmp(argv[1], "library") != 0)
+        return play(blas, argc - 3, argv + 3);
     name_lt(name, sizeof name, argv[2]);
     lt = open_library(name, 0);
     return lt != NULL ? scene(find, argc - 3, argv + 3) : 2;

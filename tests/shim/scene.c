@@ -1,255 +1,362 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene.c - see scene.h.
+ * scene.c - see scene.h. A scene is words, which are done one after another:
  *
  * - each: calls every function once
- * - sgemm M N K TIMES: a product of f32
- * - lt M N K TIMES: the same by cublasLtMatmul, with an algorithm of the heuristic
- *
- * Products of f32 and f64 are compared with right results.
+ * - type=f32, f64, bf16; shape=M,N,K; batch=N; beta=X: the product (f32, 32,48,64, 1, 0)
+ * - old=X: the elements of C before each call; nan is one (0)
+ * - epilogue=N, algo=N, apart: of cublasLt; apart: D is not C (1, 0)
+ * - odd: matrices begin one element later
+ * - device-scalars: alpha and beta lie in device memory
+ * - math=N, sms=N: of the handle
+ * - stream: a stream of its own; workspace=N: given to the handle and to cublasLt
+ * - context: another CUDA context; handle: another handle, the old one is destroyed
+ * - capture, replay=N: calls of one product between them are captured, and run N times
+ * - gemm=N, lt=N: calls cuBLAS, cublasLt N times, and compares the result
+ * - time-gemm=N, time-lt=N: prints the nanoseconds that a call takes, the least of 50 means
+ * of N calls
+ * - threads=N: N threads call cuBLAS 100 times each, with a handle each
+ * - fork: what follows happens in a child
+ * - sleep=MS
  */
 #include "tests/shim/scene.h"
 
 #include "shim/blas.h"
-#include "shim/entries.h"
 #include "tests/shim/cuda.h"
+#include "tests/shim/step.h"
 
+#include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static finder find;
 static int bad;
 
-/* Calls a function by its name and the types of its arguments. */
-#define CALL(name, params, args)                                                           \
-    ((union {                                                                              \
-        void *address;                                                                     \
-        unsigned(*call) params;                                                            \
-    }){find(name)})                                                                        \
-        .call args
+static struct {
+    void *handle, *stream;
+    bool captures, on_device, odd, apart;
+    int sms, times;
+    struct product p;
+} now = {.p = {.m = 32, .n = 48, .k = 64, .batch = 1, .epilogue = GT_SHIM_EPI_NONE}};
 
-static void expect(const char *what, unsigned status, double got, double want) {
+void *scene_find(const char *name) {
+    void *found = find(name);
+    if (found == NULL) {
+        printf("%s is not found\n", name);
+        exit(2);
+    }
+    return found;
+}
+
+void scene_expect(const char *what, unsigned status, double got, double want) {
     if (status == 0 && got == want)
         return;
     printf("%s: status %u, %g instead of %g\n", what, status, got, want);
     bad = 1;
 }
 
-/* ---- every function once  ---- */
+/* ---- matrices ---- */
 
-enum { M = 4, N = 3, K = 5, ROOM = 64, BATCH = 2 };
-
-/* A is all 1, B all 2, so each element of the product is 2 K. */
-static struct matrices {
-    union {
-        float f32[ROOM];
-        double f64[ROOM];
-        uint16_t f16[ROOM];
-    } a, b, c;
-    const void *pa[BATCH], *pb[BATCH];
-    void *pc[BATCH];
-} x;
-
-static void fill(unsigned type) {
-    memset(&x, 0, sizeof x);
-    for (int i = 0; i < ROOM; i++)
-        switch (type) {
-        case GT_SHIM_R_32F:
-            x.a.f32[i] = 1;
-            x.b.f32[i] = 2;
-            break;
-        case GT_SHIM_R_64F:
-            x.a.f64[i] = 1;
-            x.b.f64[i] = 2;
-            break;
-        default: /* bf16 */
-            x.a.f16[i] = 0x3f80;
-            x.b.f16[i] = 0x4000;
-        }
-    for (int i = 0; i < BATCH; i++) {
-        x.pa[i] = &x.a;
-        x.pb[i] = &x.b;
-        x.pc[i] = (char *)&x.c + i * 128;
-    }
+static size_t size_of(unsigned type) {
+    return type == GT_SHIM_R_64F ? 8 : type == GT_SHIM_R_32F ? 4 : 2;
 }
 
-static double element(unsigned type) {
+static void put(void *at, unsigned type, size_t i, double value) {
     union {
         uint32_t bits;
         float value;
-    } f = {.bits = (uint32_t)x.c.f16[M * N - 1] << 16};
-    return type == GT_SHIM_R_32F    ? (double)x.c.f32[M * N - 1]
-           : type == GT_SHIM_R_64F  ? x.c.f64[M * N - 1]
-           : type == GT_SHIM_R_16BF ? (double)f.value
-                                    : 2.0 * K;
+    } f = {.value = (float)value};
+    if (type == GT_SHIM_R_64F)
+        ((double *)at)[i] = value;
+    else if (type == GT_SHIM_R_32F)
+        ((float *)at)[i] = f.value;
+    else
+        ((uint16_t *)at)[i] = (uint16_t)(f.bits >> 16);
 }
 
-static void *handle;
-static const float one32 = 1, zero32 = 0;
-static const double one64 = 1, zero64 = 0;
+static double get(const void *at, unsigned type, size_t i) {
+    union {
+        uint32_t bits;
+        float value;
+    } f;
+    if (type == GT_SHIM_R_64F)
+        return ((const double *)at)[i];
+    if (type == GT_SHIM_R_32F)
+        return (double)((const float *)at)[i];
+    f.bits = (uint32_t)((const uint16_t *)at)[i] << 16;
+    return (double)f.value;
+}
 
-#define ONE(type)  ((type) == GT_SHIM_R_64F ? (const void *)&one64 : (const void *)&one32)
-#define ZERO(type) ((type) == GT_SHIM_R_64F ? (const void *)&zero64 : (const void *)&zero32)
-#define HEAD(whole)                                                                        \
-    void *handle, unsigned op_a, unsigned op_b, whole m, whole n, whole k, const void *alpha
-#define START(type) handle, 0, 0, M, N, K, ONE(type)
+static void fill(void *at, size_t count, double value) {
+    for (size_t i = 0; i < count; i++)
+        put(at, now.p.type, i, value);
+}
 
-#define SINGLE(symbol, whole, type, compute)                                               \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, whole lda, const void *b, whole ldb,                 \
-          const void *beta, void *c, whole ldc),                                           \
-         (START(type), &x.a, M, &x.b, K, ZERO(type), &x.c, M))
-#define SINGLE_EX(symbol, whole, type, compute)                                            \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, unsigned ta, whole lda, const void *b, unsigned tb,  \
-          whole ldb, const void *beta, void *c, unsigned tc, whole ldc),                   \
-         (START(type), &x.a, type, M, &x.b, type, K, ZERO(type), &x.c, type, M))
-#define SINGLE_ANY(symbol, whole, type, compute)                                           \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, unsigned ta, whole lda, const void *b, unsigned tb,  \
-          whole ldb, const void *beta, void *c, unsigned tc, whole ldc, unsigned how,      \
-          int algo),                                                                       \
-         (START(type), &x.a, GT_SHIM_R_16BF, M, &x.b, GT_SHIM_R_16BF, K, ZERO(type), &x.c, \
-          GT_SHIM_R_16BF, M, GT_SHIM_32F, -1))
-#define STRIDED(symbol, whole, type, compute)                                              \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, whole lda, long long sa, const void *b, whole ldb,   \
-          long long sb, const void *beta, void *c, whole ldc, long long sc, whole batch),  \
-         (START(type), &x.a, M, 0, &x.b, K, 0, ZERO(type), &x.c, M, M * N, BATCH))
-#define STRIDED_ANY(symbol, whole, type, compute)                                          \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, unsigned ta, whole lda, long long sa, const void *b, \
-          unsigned tb, whole ldb, long long sb, const void *beta, void *c, unsigned tc,    \
-          whole ldc, long long sc, whole batch, unsigned how, int algo),                   \
-         (START(type), &x.a, GT_SHIM_R_16BF, M, 0, &x.b, GT_SHIM_R_16BF, K, 0, ZERO(type), \
-          &x.c, GT_SHIM_R_16BF, M, M * N, BATCH, GT_SHIM_32F, 99))
-#define ARRAYS(symbol, whole, type, compute)                                               \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, whole lda, const void *b, whole ldb,                 \
-          const void *beta, void *c, whole ldc, whole batch),                              \
-         (START(type), x.pa, M, x.pb, K, ZERO(type), x.pc, M, BATCH))
-#define ARRAYS_ANY(symbol, whole, type, compute)                                           \
-    CALL(#symbol,                                                                          \
-         (HEAD(whole), const void *a, unsigned ta, whole lda, const void *b, unsigned tb,  \
-          whole ldb, const void *beta, void *c, unsigned tc, whole ldc, whole batch,       \
-          unsigned how, int algo),                                                         \
-         (START(type), x.pa, GT_SHIM_R_16BF, M, x.pb, GT_SHIM_R_16BF, K, ZERO(type), x.pc, \
-          GT_SHIM_R_16BF, M, BATCH, GT_SHIM_32F, -1))
-#define GROUP_HEAD(whole)                                                                  \
-    void *handle, const unsigned *op_a, const unsigned *op_b, const whole *m,              \
-        const whole *n, const whole *k, const void *alpha
-#define GROUPS(symbol, whole, type, compute)                                               \
-    CALL(#symbol,                                                                          \
-         (GROUP_HEAD(whole), const void *a, const whole *lda, const void *b,               \
-          const whole *ldb, const void *beta, void *c, const whole *ldc, whole groups,     \
-          const whole *sizes),                                                             \
-         (handle, &op, &op, &(const whole){M}, &(const whole){N}, &(const whole){K},       \
-          ONE(type), x.pa, &(const whole){M}, x.pb, &(const whole){K}, ZERO(type), x.pc,   \
-          &(const whole){M}, 1, &(const whole){BATCH}))
-#define GROUPS_ANY(symbol, whole, type, compute)                                           \
-    CALL(#symbol,                                                                          \
-         (GROUP_HEAD(whole), const void *a, unsigned ta, const whole *lda, const void *b,  \
-          unsigned tb, const whole *ldb, const void *beta, void *c, unsigned tc,           \
-          const whole *ldc, whole groups, const whole *sizes, unsigned how),               \
-         (handle, &op, &op, &(const whole){M}, &(const whole){N}, &(const whole){K},       \
-          ONE(type), x.pa, GT_SHIM_R_16BF, &(const whole){M}, x.pb, GT_SHIM_R_16BF,        \
-          &(const whole){K}, ZERO(type), x.pc, GT_SHIM_R_16BF, &(const whole){M}, 1,       \
-          &(const whole){BATCH}, GT_SHIM_32F))
+static void *matrix(size_t count, double value) {
+    char *at = cuda_memory((count + 1) * size_of(now.p.type));
+    at += now.odd ? size_of(now.p.type) : 0;
+    fill(at, count, value);
+    return at;
+}
 
-#define IS_GROUPS_SINGLE      0
-#define IS_GROUPS_SINGLE_EX   0
-#define IS_GROUPS_SINGLE_ANY  0
-#define IS_GROUPS_STRIDED     0
-#define IS_GROUPS_STRIDED_ANY 0
-#define IS_GROUPS_ARRAYS      0
-#define IS_GROUPS_ARRAYS_ANY  0
-#define IS_GROUPS_GROUPS      1
-#define IS_GROUPS_GROUPS_ANY  1
+static size_t elements(int rows, int cols) {
+    return (size_t)rows * (size_t)cols * (size_t)now.p.batch;
+}
 
-static unsigned lt(float *a, float *b, float *c, int m, int n, int k, const void *algo);
+/* New matrices for the product as it is now. */
+static void prepare(struct product *p) {
+    *p = now.p;
+    p->a = matrix(elements(p->m, p->k), 1);
+    p->b = matrix(elements(p->k, p->n), 2);
+    p->c = matrix(elements(p->m, p->n), p->old);
+    p->d = now.apart ? matrix(elements(p->m, p->n), 7) : p->c;
+    p->bias = p->epilogue & 4 ? matrix((size_t)p->m, -4) : NULL;
+}
 
-static void each(void) {
-    const unsigned op = 0;
-#define X(form, symbol, whole, type, compute)                                              \
-    {                                                                                      \
-        const unsigned stored = (compute) == 0 ? GT_SHIM_R_16BF : (type);                  \
-        fill(stored);                                                                      \
-        const unsigned status = form(symbol, whole, type, compute);                        \
-        expect(#symbol, status, IS_GROUPS_##form ? 2.0 * K : element(stored), 2.0 * K);    \
+/* The scalar where the call wants it. */
+static const void *scalar(double value) {
+    void *at = now.on_device ? cuda_memory(8) : malloc(8);
+    put(at, now.p.type == GT_SHIM_R_64F ? GT_SHIM_R_64F : GT_SHIM_R_32F, 0, value);
+    return at;
+}
+
+/* ---- calls ---- */
+
+static double expected(const struct product *p, int times) {
+    double value = p->old;
+    for (int i = 0; i < times; i++) {
+        value =
+            2.0 * p->k + (p->beta == 0 ? 0 : p->beta * value) + (p->bias != NULL ? -4 : 0);
+        if (p->epilogue & 2)
+            value = fmax(value, 0);
     }
-    GT_SHIM_GEMMS(X)
-#undef X
-    fill(GT_SHIM_R_32F);
-    const unsigned status = lt(x.a.f32, x.b.f32, x.c.f32, M, N, K, NULL);
-    expect("cublasLtMatmul", status, element(GT_SHIM_R_32F), 2.0 * K);
+    return value;
 }
 
-/* ---- products of a size  ---- */
+static struct product captured;
 
-static unsigned lt(float *a, float *b, float *c, int m, int n, int k, const void *algo) {
-    void *desc = NULL, *la = NULL, *lb = NULL, *lc = NULL;
-    (void)CALL("cublasLtMatmulDescCreate", (void **, unsigned, unsigned),
-               (&desc, GT_SHIM_32F, GT_SHIM_R_32F));
-#define LAYOUT(to, rows, cols)                                                             \
-    (void)CALL("cublasLtMatrixLayoutCreate",                                               \
-               (void **, unsigned, uint64_t, uint64_t, int64_t),                           \
-               (&(to), GT_SHIM_R_32F, (uint64_t)(rows), (uint64_t)(cols), rows))
-    LAYOUT(la, m, k);
-    LAYOUT(lb, k, n);
-    LAYOUT(lc, m, n);
-    const unsigned status = CALL(
-        "cublasLtMatmul",
-        (void *, void *, const void *, const void *, void *, const void *, void *,
-         const void *, const void *, void *, void *, void *, const void *, void *, size_t,
-         void *),
-        (NULL, desc, &one32, a, la, b, lb, &zero32, c, lc, c, lc, algo, NULL, 0, NULL));
-    (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (la));
-    (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (lb));
-    (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (lc));
-    (void)CALL("cublasLtMatmulDescDestroy", (void *), (desc));
+static void compare(const struct product *p, unsigned status, int times) {
+    const double want = expected(p, times);
+    double got = want;
+    cuda_wait(now.stream);
+    for (size_t i = 0; i < elements(p->m, p->n); i++)
+        if (get(p->d, p->type, i) != want)
+            got = get(p->d, p->type, i);
+    scene_expect("product", status, got, want);
+}
+
+static unsigned call(bool lt, const struct product *p, const void *alpha,
+                     const void *beta) {
+    return lt ? call_lt(now.stream, p, alpha, beta, now.sms)
+              : call_gemm(now.handle, p, alpha, beta);
+}
+
+static unsigned repeat(bool lt, const struct product *p, int times) {
+    const void *alpha = scalar(1), *beta = scalar(p->beta);
+    unsigned status = 0;
+    for (int i = 0; i < times && status == 0; i++)
+        status = call(lt, p, alpha, beta);
     return status;
 }
 
-static void products(const char *how, int m, int n, int k, int times) {
-    float *a = cuda_memory((size_t)m * (size_t)k * sizeof(float));
-    float *b = cuda_memory((size_t)k * (size_t)n * sizeof(float));
-    float *c = cuda_memory((size_t)m * (size_t)n * sizeof(float));
-    struct gt_shim_heuristic found = {.state = 0};
-    int count = 0;
+static void calls(bool lt, int times) {
+    if (!now.captures)
+        prepare(&captured);
+    const unsigned status = repeat(lt, &captured, times);
+    now.times = times;
+    if (now.captures)
+        scene_expect("a captured call", status, 0, 0);
+    else
+        compare(&captured, status, times);
+}
+
+/* The least of many times: other programs run beside this one. */
+static void take_time(bool lt, int times) {
+    enum { TURNS = 50 };
+    struct product p;
+    double least = 1e9;
+    prepare(&p);
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct timespec begin, end;
+        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+        (void)repeat(lt, &p, times);
+        (void)clock_gettime(CLOCK_MONOTONIC, &end);
+        least = fmin(least, (1e9 * (double)(end.tv_sec - begin.tv_sec) +
+                             (double)(end.tv_nsec - begin.tv_nsec)) /
+                                times);
+    }
+    printf("%.1f ns\n", least);
+}
+
+static void make_handle(void **handle) {
+    if (CALL("cublasCreate_v2", (void **), (handle)) != 0)
+        exit(2);
+}
+
+static void *run_thread(void *user) {
+    struct product p = *(const struct product *)user;
+    const float one = 1, zero = 0;
+    void *handle = NULL;
     unsigned status = 0;
-    for (int i = 0; i < m * k; i++)
-        a[i] = 1;
-    for (int i = 0; i < k * n; i++)
-        b[i] = 2;
-    (void)CALL("cublasLtMatmulAlgoGetHeuristic",
-               (void *, void *, void *, void *, void *, void *, void *, int,
-                struct gt_shim_heuristic *, int *),
-               (NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, &found, &count));
-    for (int i = 0; i < times && status == 0; i++)
-        status = strcmp(how, "lt") == 0
-                     ? lt(a, b, c, m, n, k, &found.algo)
-                     : CALL("cublasSgemm_v2",
-                            (HEAD(int), const void *, int, const void *, int, const void *,
-                             void *, int),
-                            (handle, 0, 0, m, n, k, &one32, a, m, b, k, &zero32, c, m));
-    cuda_wait(NULL);
-    expect(how, status, (double)c[m * n - 1], 2.0 * k);
+    p.beta = 0;
+    make_handle(&handle);
+    (void)cuda_begin();
+    p.c = p.d = matrix(elements(p.m, p.n), 0);
+    for (int i = 0; i < 100 && status == 0; i++)
+        status = call_gemm(handle, &p, &one, &zero);
+    compare(&p, status, 1);
+    (void)CALL("cublasDestroy_v2", (void *), (handle));
+    return NULL;
+}
+
+static void threads(int count) {
+    enum { MOST = 16 };
+    pthread_t thread[MOST];
+    struct product p;
+    prepare(&p);
+    for (int i = 0; i < count && i < MOST; i++)
+        if (pthread_create(&thread[i], NULL, run_thread, &p) != 0)
+            exit(2);
+    for (int i = 0; i < count && i < MOST; i++)
+        (void)pthread_join(thread[i], NULL);
+}
+
+/* ---- words ---- */
+
+static void set_type(const char *value) {
+    now.p.type = strcmp(value, "f64") == 0    ? GT_SHIM_R_64F
+                 : strcmp(value, "bf16") == 0 ? GT_SHIM_R_16BF
+                                              : GT_SHIM_R_32F;
+}
+
+static void set_shape(const char *value) {
+    if (sscanf(value, "%d,%d,%d", &now.p.m, &now.p.n, &now.p.k) != 3)
+        exit(2);
+}
+
+static void set_stream(void) {
+    now.stream = cuda_stream();
+    (void)CALL("cublasSetStream_v2", (void *, void *), (now.handle, now.stream));
+}
+
+static void set_workspace(int bytes) {
+    now.p.workspace = bytes > 0 ? cuda_memory((size_t)bytes) : NULL;
+    now.p.workspace_bytes = bytes;
+    (void)CALL("cublasSetWorkspace_v2", (void *, void *, size_t),
+               (now.handle, now.p.workspace, (size_t)bytes));
+}
+
+static void set_on_device(void) {
+    now.on_device = true;
+    (void)CALL("cublasSetPointerMode_v2", (void *, unsigned), (now.handle, 1));
+}
+
+static void new_handle(void) {
+    (void)CALL("cublasDestroy_v2", (void *), (now.handle));
+    make_handle(&now.handle);
+    now.stream = NULL;
+}
+
+/* Nothing may be allocated while a stream is captured. */
+static void begin_capture(void) {
+    prepare(&captured);
+    cuda_capture(now.stream);
+    now.captures = true;
+}
+
+static void replay(int times) {
+    now.captures = false;
+    if (!cuda_replay(now.stream, times))
+        scene_expect("the capture", 1, 0, 0);
+    else
+        compare(&captured, 0, captured.beta == 0 ? 1 : times * now.times);
+}
+
+static void in_a_child(void) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        return;
+    (void)waitpid(child, &status, 0);
+    exit(bad != 0 || !WIFEXITED(status) ? 1 : WEXITSTATUS(status));
+}
+
+static void sleep_ms(int ms) {
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+    (void)nanosleep(&t, NULL);
+}
+
+static void play(const char *word, const char *value) {
+    const int number = atoi(value);
+#define WORD(name) strcmp(word, name) == 0
+    if (WORD("each"))
+        each_function(now.handle);
+    else if (WORD("type"))
+        set_type(value);
+    else if (WORD("shape"))
+        set_shape(value);
+    else if (WORD("batch"))
+        now.p.batch = number;
+    else if (WORD("beta"))
+        now.p.beta = atof(value);
+    else if (WORD("old"))
+        now.p.old = atof(value);
+    else if (WORD("epilogue"))
+        now.p.epilogue = (unsigned)number;
+    else if (WORD("algo"))
+        now.p.algo = number;
+    else if (WORD("apart"))
+        now.apart = true;
+    else if (WORD("odd"))
+        now.odd = true;
+    else if (WORD("device-scalars"))
+        set_on_device();
+    else if (WORD("math"))
+        (void)CALL("cublasSetMathMode", (void *, unsigned), (now.handle, (unsigned)number));
+    else if (WORD("sms"))
+        (void)CALL("cublasSetSmCountTarget", (void *, int), (now.handle, now.sms = number));
+    else if (WORD("stream"))
+        set_stream();
+    else if (WORD("workspace"))
+        set_workspace(number);
+    else if (WORD("context"))
+        cuda_new_context();
+    else if (WORD("handle"))
+        new_handle();
+    else if (WORD("capture"))
+        begin_capture();
+    else if (WORD("replay"))
+        replay(number);
+    else if (WORD("gemm") || WORD("lt"))
+        calls(WORD("lt"), number);
+    else if (WORD("time-gemm") || WORD("time-lt"))
+        take_time(WORD("time-lt"), number);
+    else if (WORD("threads"))
+        threads(number);
+    else if (WORD("fork"))
+        in_a_child();
+    else if (WORD("sleep"))
+        sleep_ms(number);
+    else
+        exit(2);
 }
 
 int scene(finder finds, int argc, char **argv) {
     find = finds;
-    if (argc < 1)
-        return 2;
     (void)cuda_begin();
-    if (CALL("cublasCreate_v2", (void **), (&handle)) != 0)
-        return 2;
-    if (strcmp(argv[0], "each") == 0)
-        each();
-    else if (argc == 5)
-        products(argv[0], atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
-    else
-        return 2;
-    (void)CALL("cublasDestroy_v2", (void *), (handle));
+    make_handle(&now.handle);
+    for (int i = 0; i < argc; i++) {
+        char word[64];
+        const char *equals = strchr(argv[i], '=');
+        (void)snprintf(word, sizeof word, "%.*s",
+                       (int)(equals != NULL ? equals - argv[i] : (long)strlen(argv[i])),
+                       argv[i]);
+        play(word, equals != NULL ? equals + 1 : "");
+    }
     return bad;
 }

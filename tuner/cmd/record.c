@@ -93,7 +93,7 @@ static gt_status find_leavings(struct leavings *l, const char *path, struct gt_e
 /* ---- merging
  * -------------------------------------------------------------------------------- */
 
-static void say_what(const struct gt_recorded *r, const char *path, int running) {
+static void say_sums(const struct gt_recorded *r, const char *path) {
     int64_t problems = 0, calls = 0, passed = 0;
     for (size_t i = 0; i < r->count; i++)
         if (r->item[i].function == NULL) {
@@ -105,6 +105,14 @@ static void say_what(const struct gt_recorded *r, const char *path, int running)
     gt_talk("%s: %lld problem%s in %lld call%s, %lld call%s of other kinds", path,
             (long long)problems, gt_text_plural(problems), (long long)calls,
             gt_text_plural(calls), (long long)passed, gt_text_plural(passed));
+}
+
+static void say_result(const struct gt_recorded *r, const char *path, bool any,
+                       int running) {
+    if (any)
+        say_sums(r, path);
+    else
+        gt_talk("%s: no call of cuBLAS was recorded", path);
     if (running > 0)
         gt_talk(
             "%d process%s still recording: gemmtune record --merge -o %s adds them later",
@@ -125,10 +133,8 @@ static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
         status = gt_recorded_write(&r, path, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < l.count; i++)
         (void)unlink(l.path[i]);
-    if (status == GEMMTUNE_OK && l.count == 0 && !quiet)
-        gt_talk("%s: no call of cuBLAS was recorded", path);
-    else if (status == GEMMTUNE_OK && !quiet)
-        say_what(&r, path, l.running);
+    if (status == GEMMTUNE_OK && !quiet)
+        say_result(&r, path, l.count > 0, l.running);
     free(l.path);
     gt_recorded_clear(&r);
     return status;

@@ -4,7 +4,8 @@
  * sonames and the versions of symbols that the real ones have, and compute on the host at
  * once, on memory of malloc or of tests/fake/cuda/.
  *
- * - FAKE_BLAS_LOG=FILE: every product adds a line with the name of its function
+ * - FAKE_BLAS_LOG=FILE: every product adds a line with the name of its function and the
+ *   major version
  * - FAKE_BLAS=nested: cublasGemmEx calls cublasLtMatmul, as cuBLAS does for some products
  * - FAKE_BLAS=silent: nothing is computed, for timings
  */

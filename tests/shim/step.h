@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step.h - the parts of a scene. */
+#ifndef GT_TESTS_SHIM_STEP_H
+#define GT_TESTS_SHIM_STEP_H
+
+#include <stdint.h>
+
+/* The address of a function of cuBLAS, as the program finds it. Ends the program where
+ * there is none. */
+void *scene_find(const char *name);
+
+/* Calls a function by its name and the types of its arguments. */
+#define CALL(name, params, args)                                                           \
+    ((union {                                                                              \
+        void *address;                                                                     \
+        unsigned(*call) params;                                                            \
+    }){scene_find(name)})                                                                  \
+        .call args
+
+/* Fails the scene unless the call succeeded and gave the number. */
+void scene_expect(const char *what, unsigned status, double got, double want);
+
+/* Calls every function once, and compares results of f32, f64 and bf16. */
+void each_function(void *handle);
+
+/* A column-major product: A is all 1, B all 2, C all `old`. */
+struct product {
+    unsigned type; /* of cuBLAS: f32, f64 or bf16 */
+    int m, n, k, batch;
+    double beta, old;
+    unsigned epilogue; /* of cublasLt */
+    int algo;          /* of cublasLt: 0 none, 1 the heuristic's, 2 one of its own */
+    void *a, *b, *c, *d, *bias; /* d: what is written, c or another */
+    void *workspace;
+    int64_t workspace_bytes;
+};
+
+/* Calls cublasSgemm, cublasDgemm or cublasGemmEx; with strides where there is a batch. */
+unsigned call_gemm(void *handle, const struct product *p, const void *alpha,
+                   const void *beta);
+unsigned call_lt(void *stream, const struct product *p, const void *alpha, const void *beta,
+                 int sms);
+
+#endif

@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# record.sh - `gemmtune record` and `exec` stand in front of every way in which a program finds cuBLAS, pass every
+# function on to the library that the program means, and count what was asked for.
+# shellcheck source=tests/tune/lib.sh
+. "$GT_SRC/tests/tune/lib.sh"
+
+clients=$GT_BUILD/tests/shim blas=$GT_BUILD/tests/fake/blas13
+if [ -n "${GT_SAN:-}" ] || [ ! -e "$clients/linked" ]; then
+    echo "ok - programs with cuBLAS # SKIP not built, or sanitizers in use"
+    exit 0
+fi
+cd "$TMPDIR" || exit 1
+export FAKE_BLAS_LOG="$TMPDIR/log"
+
+# record ARGUMENT...: into $out.json, from nothing
+record() {
+    rm -f "$TMPDIR"/out.json* "$FAKE_BLAS_LOG"
+    "$GEMMTUNE" record -o out.json "$@" >said 2>&1
+    code=$?
+}
+
+# counted: "problem count" of each line of out.json
+counted() {
+    sql :memory: "SELECT json_extract(value, '\$.problem') || ' ' || json_extract(value, '\$.count')
+        FROM json_each(readfile('out.json'), '\$.sizes')"
+}
+
+# preload MODE COMMAND...: without the program gemmtune
+preload() {
+    mode=$1
+    shift
+    GEMMTUNE_EXEC=$mode LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so "$@"
+}
+
+# ---- every way to find cuBLAS, with the auditor ----
+
+for how in "linked" "linked_now" "linked12" "loader plugin $clients/plugin.so" "loader deepbind $clients/plugin.so" \
+    "loader library $blas/libcublas.so.13"; do
+    # shellcheck disable=SC2086 # words
+    record -- "$clients/"$how shape=5,6,7 gemm=3
+    name=$(echo "$how" | sed 's|/[^ ]*/||')
+    is "$name: the program's exit code" "$code" 0
+    is "$name: its calls are counted" "$(counted)" "f32-nn-6x5x7 3"
+    is "$name: and reach its library" "$(grep -c cublasSgemm_v2 log)" 3
+done
+LD_LIBRARY_PATH=$blas record "$clients/loader" library libcublas.so.13 shape=5,6,7 gemm=3
+is "by soname: calls are counted" "$(counted)" "f32-nn-6x5x7 3"
+record "$clients/loader" both "$clients/plugin.so" shape=5,6,7 gemm=2
+is "two releases at once: exit code" "$code" 0
+is "two releases at once: each gets its own calls" "$(sort log | uniq -c | tr -s ' ')" \
+    " 2 cublasSgemm_v2 12
+ 2 cublasSgemm_v2 13"
+
+# ---- preloaded alone ----
+
+for how in "linked" "linked_now" "linked12" "loader plugin $clients/plugin.so" "loader both $clients/plugin.so"; do
+    rm -f out.json* log
+    # shellcheck disable=SC2086
+    preload "record:$TMPDIR/out.json" "$clients/"$how each
+    is "preloaded alone, $(echo "$how" | sed 's|/[^ ]*/||'): every function" $? 0
+    "$GEMMTUNE" record --merge -q -o out.json
+    is "its calls are counted" "$(counted | head -n 1)" "$(echo "$how" |
+        sed 's/.*both.*/f32-nn-3x4x5 8/; t; s/.*/f32-nn-3x4x5 4/')"
+done
+
+# ---- every function, by the auditor's way too ----
+
+for how in "linked" "loader library $blas/libcublas.so.13"; do
+    # shellcheck disable=SC2086
+    record "$clients/"$how each
+    is "every function: right results" "$code $(cat said | grep -c status)" "0 0"
+    is "every function: each reaches its own original once" "$(sort log | uniq -c | grep -vc ' 1 ')" 0
+    is "every function: 56 of them" "$(wc -l <log)" 56
+    is "every function: problems" "$(counted | sort)" "bf16-nn-3x4x5 2
+bf16-nn-3x4x5,batch=2,pointers 2
+bf16-nn-3x4x5,batch=2,sa=0,sb=0 2
+f32-nn-3x4x5 4
+f32-nn-3x4x5,batch=2,pointers 2
+f32-nn-3x4x5,batch=2,sa=0,sb=0 2
+f64-nn-3x4x5 2
+f64-nn-3x4x5,batch=2,pointers 2
+f64-nn-3x4x5,batch=2,sa=0,sb=0 2"
+    is "every function: what is of another kind, and why" \
+        "$(sql :memory: "SELECT json_extract(value, '\$.why') || ' ' || count(*)
+            FROM json_each(readfile('out.json'), '\$.passed_on') GROUP BY json_extract(value, '\$.why')")" \
+        "a compute type without a kernel 6
+complex numbers 24
+groups of products 6"
+done
+FAKE_BLAS=nested record "$clients/linked" type=bf16 shape=5,6,7 gemm=2
+is "cuBLAS that calls cublasLt: one call of the program is one call" "$(counted)" "bf16-nn-6x5x7 2"
+is "and both functions ran" "$(sort log | uniq -c | tr -s ' ' | tr '\n' ,)" " 2 cublasGemmEx 13, 2 cublasLtMatmul 13,"
+
+# ---- a sweep file ----
+
+record "$clients/linked" gemm=2 shape=512,512,512 gemm=1 epilogue=6 lt=1 type=f64 beta=1 gemm=1 algo=2 lt=1
+is "the heaviest comes first, with its options and epilogue" "$(counted)" "f32-nn-512x512x512 1
+f32-nn-512x512x512,epi=bias_relu 1
+f64-nn-512x512x512,beta 1
+f64-nn-512x512x512,beta,epi=bias_relu 1
+f32-nn-48x32x64 2"
+"$GEMMTUNE" tune --sizes out.json --dry-run --device 0 >dry 2>&1
+is "tune reads it" $? 0
+has "all problems of it" "$(tail -n 1 dry)" "5 problems"
+"$GEMMTUNE" record -q -o out.json "$clients/linked" gemm=5 2>said
+has "a second run adds to it" "$(counted)" "f32-nn-48x32x64 7"
+is "and leaves nothing beside it" "$(ls out.json*)" out.json
+printf '{"format": 1, "sizes": ["f32-nn-4x4x4", {"dtype": "f32", "m": 8}]}' >out.json
+"$GEMMTUNE" record -o out.json "$clients/linked" gemm=1 2>said
+is "a file that is no record: the program's exit code" $? 0
+has "a file that is no record: one line" "$(cat said)" "out.json:1: /sizes/1"
+is "a file that is no record: what was counted stays" "$(find . -name 'out.json.*' | wc -l)" 1
+
+# ---- processes ----
+
+record sh -c "$clients/linked gemm=3 & $clients/linked gemm=4; wait; exec $clients/linked fork gemm=1"
+is "several processes: exit code" "$code" 0
+is "several processes: all are counted" "$(counted)" "f32-nn-48x32x64 8"
+record sh -c "$clients/linked gemm=3; exit 7"
+is "the exit code is the program's" "$code" 7
+record sh -c "kill -9 \$\$"
+is "a signal that ends the program" "$code" 137
+has "no call: it is said" "$(cat said)" "no call of cuBLAS was recorded"
+is "no call: no file" "$(find . -name 'out.json*')" ""
+(
+    export GEMMTUNE_EXEC="record:$TMPDIR/out.json" LD_PRELOAD="$GT_BUILD/libgemmtune-blas.so"
+    exec "$clients/linked" gemm=5 sleep=60000
+) &
+until [ -n "$(find . -name 'out.json.*' -size +80c)" ] || ! kill -0 $!; do sleep 0.1; done
+has "a process that still runs is not merged" "$("$GEMMTUNE" record --merge -o out.json 2>&1)" "1 process is still recording"
+kill -9 $!
+wait $! 2>/dev/null
+"$GEMMTUNE" record --merge -q -o out.json
+is "a process that was killed has counted within a factor of two" "$(counted)" "f32-nn-48x32x64 4"
+record /nowhere/program
+is "no such program" "$code" 127
+
+# ---- without us ----
+
+# quietly NAME LINES MODE COMMAND...: the program runs as without us, with so many lines on stderr
+quietly() {
+    name=$1 lines=$2 mode=$3
+    shift 3
+    rm -f log
+    preload "$mode" "$@" >said 2>err
+    is "$name: exit code" $? 0
+    is "$name: lines on stderr" "$(wc -l <err)" "$lines"
+    is "$name: the calls reach cuBLAS" "$(wc -l <log)" 2
+}
+quietly "off" 0 off "$clients/linked" gemm=2
+quietly "no variable's value" 0 "" "$clients/linked" gemm=2
+quietly "a word that is none" 1 sevre "$clients/linked" gemm=2
+has "it is quoted" "$(cat err)" "sevre is no value of GEMMTUNE_EXEC"
+quietly "a folder that is none" 1 "record:/nowhere/out.json" "$clients/linked" gemm=2
+quietly "serve without a driver" 1 serve env GEMMTUNE_LIBCUDA=/nowhere "$clients/linked" gemm=2
+mkdir alone && cp "$GT_BUILD/libgemmtune-blas.so" alone
+rm -f log
+GEMMTUNE_EXEC=serve LD_PRELOAD=$TMPDIR/alone/libgemmtune-blas.so "$clients/linked" gemm=2 2>err
+is "without libgemmtune: exit code" $? 0
+is "without libgemmtune: lines on stderr" "$(wc -l <err)" 1
+"$GEMMTUNE" exec sh -c 'exit 3' 2>err
+is "a program without cuBLAS: exit code" $? 3
+is "a program without cuBLAS: nothing is said" "$(cat err)" ""
+has "what was preloaded stays" "$(LD_PRELOAD=libm.so.6 "$GEMMTUNE" exec sh -c 'echo $LD_PRELOAD')" "libgemmtune-blas.so:libm.so.6"
+exit "$bad"
