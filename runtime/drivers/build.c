@@ -161,3 +161,16 @@ bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
     (void)close(folder);
     return found;
 }
+
+void gt_build_know(const struct gt_driver *driver, const struct gt_device *device) {
+    char libraries[GT_CACHE_KEY_SIZE] = "", toolchain[GT_TOOLCHAIN_MAX];
+    const int folder = driver->keeps_images ? gt_cache_open() : -1;
+    if (folder < 0)
+        return;
+    if (driver->libraries != NULL)
+        driver->libraries(libraries, device);
+    if (libraries[0] != '\0' && !gt_toolchain_recall(toolchain, folder, libraries) &&
+        driver->toolchain(toolchain, device, NULL) == GEMMTUNE_OK)
+        gt_toolchain_note(folder, libraries, toolchain);
+    (void)close(folder);
+}

@@ -28,4 +28,8 @@ bool gt_build_keeps(const struct gt_driver *driver);
 bool gt_build_find(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source);
 
+/* Has gt_build_find find the images of a cache that this program meets for the first time:
+ * unless a note has the toolchain, the compiler's library is loaded and asked for it. */
+void gt_build_know(const struct gt_driver *driver, const struct gt_device *device);
+
 #endif

@@ -88,8 +88,10 @@ static gt_status read_target(gemmtune_target *out, const gemmtune_target *target
 static void allow(gemmtune_ctx *ctx, uint32_t flags) {
     ctx->builds_behind =
         (flags & GEMMTUNE_OPEN_BUILD_BEHIND) != 0 && gt_build_keeps(ctx->gpu->driver);
-    if (ctx->builds_behind)
-        gt_generals_load(&ctx->generals, ctx->families, gt_ctx_device(ctx));
+    if (!ctx->builds_behind)
+        return;
+    gt_build_know(ctx->gpu->driver, gt_ctx_device(ctx));
+    gt_generals_load(&ctx->generals, ctx->families, gt_ctx_device(ctx));
 }
 
 static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,

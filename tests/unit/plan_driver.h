@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan_driver.h - a made-up driver and a database for tests of plans. gt_driver_of,
- * gt_build, gt_build_find, gt_build_keep, gt_build_keeps and gt_image_clear below replace
- * the library's.
+ * gt_build, gt_build_find, gt_build_know, gt_build_keep, gt_build_keeps and gt_image_clear
+ * below replace the library's.
  */
 #ifndef GT_TESTS_UNIT_PLAN_DRIVER_H
 #define GT_TESTS_UNIT_PLAN_DRIVER_H
@@ -380,6 +380,11 @@ void gt_build_keep(struct gt_image *image, const struct gt_kernel *kernel,
     (void)device;
     (void)source;
     fail_msg("no driver here compiles while it loads");
+}
+
+void gt_build_know(const struct gt_driver *driver, const struct gt_device *device) {
+    (void)driver;
+    (void)device;
 }
 
 bool gt_build_keeps(const struct gt_driver *driver) {

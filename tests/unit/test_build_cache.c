@@ -231,6 +231,24 @@ static void test_library_is_loaded_already(void **state) {
     assert_int_equal(asked, 2);
 }
 
+/* A program that meets the cache for the first time finds its images once it knows the
+ * toolchain; that is asked for once. */
+static void test_a_program_without_a_note(void **state) {
+    (void)state;
+    assert_false(build("one"));
+    found_libraries[0] = '1'; /* another program */
+    assert_false(find("one"));
+    asked = 0;
+    gt_build_know(&fake, &device);
+    assert_true(find("one"));
+    gt_build_know(&fake, &device);
+    assert_int_equal(asked, 1);
+    fake.keeps_images = false;
+    found_libraries[0] = '2';
+    gt_build_know(&fake, &device);
+    assert_int_equal(asked, 1);
+}
+
 /* A damaged note is a missing one, and is written anew. */
 static void test_note_is_damaged(void **state) {
     (void)state;
@@ -275,6 +293,7 @@ int main(void) {
         NOTES(test_note_spares_the_library),
         NOTES(test_note_of_other_libraries),
         NOTES(test_library_is_loaded_already),
+        NOTES(test_a_program_without_a_note),
         NOTES(test_note_is_damaged),
         NOTES(test_clear_removes_notes),
     };

@@ -144,23 +144,33 @@ static gt_status describe(struct gt_wanted *out, char **source, const struct wan
     return GEMMTUNE_OK;
 }
 
-/* The listed image of a source, which one more plan needs. NULL: no memory. */
-static struct gt_wanted *take(struct wanting *wanting, const struct gt_wanted *key,
-                              const char *source) {
+/* The listed image of a source, which one more plan needs. *is_new: nobody has looked for
+ * it in the cache yet. *failed: it has failed to build. NULL: no memory. */
+static struct gt_wanted *take(bool *is_new, bool *failed, struct wanting *wanting,
+                              const struct gt_wanted *key) {
     struct gt_wanted_list *l = wanting->list;
-    bool is_new = false;
     (void)pthread_mutex_lock(&l->lock);
-    struct gt_wanted *w = find_or_add(&is_new, l, key);
-    if (is_new && w != NULL && look(w, l->device, source))
-        w->state = GT_WANTED_FOUND;
+    struct gt_wanted *w = find_or_add(is_new, l, key);
     if (w != NULL) {
         w->plans++;
         w->late = w->late && wanting->late;
         w->general = w->general || wanting->general;
         w->place = w->place < wanting->place ? w->place : wanting->place;
+        *failed = w->state == GT_WANTED_FAILED;
     }
     (void)pthread_mutex_unlock(&l->lock);
     return w;
+}
+
+/* Looks for a new image in the cache, while other threads add to the list. */
+static void look_for(struct gt_wanted_list *l, struct gt_wanted *w, const char *source) {
+    struct gt_wanted seen = {.bytes = 0};
+    const bool found = look(&seen, l->device, source);
+    (void)pthread_mutex_lock(&l->lock);
+    w->bytes = seen.bytes;
+    if (found)
+        w->state = GT_WANTED_FOUND;
+    (void)pthread_mutex_unlock(&l->lock);
 }
 
 /* A gt_try_fn: lists the image instead of building it. EBUILD: it has failed to build. */
@@ -169,18 +179,20 @@ static gt_status list(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
     struct wanting *wanting = user;
     struct gt_wanted key, *w = NULL;
     char *source = NULL;
+    bool is_new = false, failed = false;
     (void)gpu;
     const gt_status status = describe(&key, &source, wanting, fit, err);
     if (status == GEMMTUNE_OK)
-        w = take(wanting, &key, source);
+        w = take(&is_new, &failed, wanting, &key);
+    if (w != NULL && is_new)
+        look_for(wanting->list, w, source);
     free(source);
     if (status != GEMMTUNE_OK)
         return status;
     if (w == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     wanting->kernel = w;
-    return w->state == GT_WANTED_FAILED ? gt_fail(err, GEMMTUNE_EBUILD, "it failed")
-                                        : GEMMTUNE_OK;
+    return failed ? gt_fail(err, GEMMTUNE_EBUILD, "it failed") : GEMMTUNE_OK;
 }
 
 /* The kernels of the plan with such a workspace. A narrow kernel that is made by a call
