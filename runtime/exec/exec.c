@@ -187,8 +187,7 @@ static gt_status prepare_panels(struct gt_exec *e, struct gt_err *err) {
             continue;
         status = gt_bind_panel(&own, &at, err);
         if (status == GEMMTUNE_OK)
-            status =
-                gt_passes_of(&e->panel[at.kind], &own, device_of(e->loaded->gpu), err);
+            status = gt_passes_of(&e->panel[at.kind], &own, device_of(e->loaded->gpu), err);
     }
     return status;
 }

@@ -247,8 +247,7 @@ static gt_status launch_panel(const struct gt_exec *e, const struct gt_panel *at
     passes.item[0].launch.overlaps = number > 0 && e->fit.binding.family->overlap;
     memcpy(value, f->value, sizeof value);
     move_to_panel(value, e, at);
-    const gt_status status =
-        encode_maps(map, e->loaded, &passes, value, f->reads_ab, err);
+    const gt_status status = encode_maps(map, e->loaded, &passes, value, f->reads_ab, err);
     if (status != GEMMTUNE_OK)
         return status;
     if (at->same_rows)
@@ -345,8 +344,8 @@ static gt_status run(const struct gt_exec *e, const struct gt_call *call,
     struct gt_tensor_map map[GT_MAPS_MAX];
     fill_values(value, e, call, memory, reads_ab);
     if (e->panel != NULL)
-        return launch_panels(
-            e, &(struct frame){value, memory, &epilogue, call, reads_ab}, err);
+        return launch_panels(e, &(struct frame){value, memory, &epilogue, call, reads_ab},
+                             err);
     status = encode_maps(map, e->loaded, &e->fit.passes, value, reads_ab, err);
     return status == GEMMTUNE_OK
                ? launch(e, &e->fit.passes, value, memory, map, &epilogue, call, err)

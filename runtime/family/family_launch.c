@@ -84,7 +84,7 @@ static gt_status read_panel(struct gt_family *f, struct gt_node n, struct gt_err
 
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"block",     "grid", "cluster", "smem",
-                                       "workspace", "walk", "panel", NULL};
+                                       "workspace", "walk", "panel",   NULL};
     f->main = f->pass_count++;
     struct gt_pass *pass = &f->pass[f->main];
     memcpy(pass->entry, f->entry, sizeof pass->entry);

@@ -41,12 +41,15 @@ gt_status gt_bind_panels(struct gt_binding *b, struct gt_err *err) {
         status = bind_side(b, 1, &asks, err);
     if (status != GEMMTUNE_OK || !asks)
         return status;
+    if (b->is_batch || b->epilogue != NULL)
+        return gt_fail(err, GEMMTUNE_EINVAL,
+                       "panels are for single products without an epilogue");
     return gt_has_panels(b) ? gt_bind_derived(b, err)
                             : gt_fail(err, GEMMTUNE_EINVAL, "one panel would be all of C");
 }
 
-/* Row by row, every second row backwards: neighbours in this order have the rows of op(A) or
- * the columns of op(B) in common, so that half of the copies in the workspace stay. */
+/* Row by row, every second row backwards: neighbours in this order have the rows of op(A)
+ * or the columns of op(B) in common, so that half of the copies in the workspace stay. */
 static void find_place(int64_t at[2], const struct gt_binding *b, int64_t number) {
     const int64_t across = b->panels[1], i = number / across, j = number % across;
     at[0] = i;
