@@ -360,6 +360,8 @@ bool gt_family_print(struct gt_printer *to, const struct gt_family *f) {
     print_exprs(to, "align", f->align, 3);
     print_member(to, "workspace", f->workspace);
     print_member(to, "walk", f->walk);
+    if (f->panel[0] != NULL)
+        print_exprs(to, "panel", f->panel, 2);
     print_passes(to, f);
     print_shape(to, f);
     print_arguments(to, f);

@@ -183,6 +183,29 @@ static void prepare_bytes(struct gt_exec *e, const gemmtune_problem *p) {
         e->bytes[1] = gt_packed_bytes(p);
 }
 
+/* The launches of each kind of panel: those at the ends of C may be smaller. */
+static gt_status prepare_panels(struct gt_exec *e, struct gt_err *err) {
+    const struct gt_binding *b = &e->fit.binding;
+    gt_status status = GEMMTUNE_OK;
+    if (!gt_has_panels(b) || gt_exec_is_empty(&e->fit.problem))
+        return GEMMTUNE_OK;
+    if (!e->loaded->driver->pointers_are_addresses)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "panels of C need CUDA");
+    e->panel = calloc(GT_PANEL_KINDS, sizeof *e->panel);
+    if (e->panel == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (int64_t i = 0; i < b->panels[0] * b->panels[1] && status == GEMMTUNE_OK; i++) {
+        const struct gt_panel at = gt_panel_at(b, i);
+        struct gt_binding own = *b;
+        if (e->panel[at.kind].count > 0)
+            continue;
+        status = gt_bind_panel(&own, &at, err);
+        if (status == GEMMTUNE_OK)
+            status = gt_passes_of(&e->panel[at.kind], &own, device_of(e->loaded->gpu), err);
+    }
+    return status;
+}
+
 gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_fit *fit,
                      struct gt_err *err) {
     struct gt_exec *e = calloc(1, sizeof *e);
@@ -196,8 +219,12 @@ gt_status gt_exec_of(struct gt_exec **out, struct gt_loaded *l, const struct gt_
     prepare_args(e, &fit->binding);
     prepare_units(e, &fit->problem);
     prepare_bytes(e, &fit->problem);
-    *out = e;
-    return GEMMTUNE_OK;
+    const gt_status status = prepare_panels(e, err);
+    if (status == GEMMTUNE_OK)
+        *out = e;
+    else
+        gt_exec_destroy(e);
+    return status;
 }
 
 /* Gives the compiler's messages to a caller that asked for them. */
@@ -293,6 +320,7 @@ void gt_exec_destroy(struct gt_exec *e) {
     if (e == NULL)
         return;
     gt_loaded_release(e->loaded);
+    free(e->panel);
     free(e);
 }
 

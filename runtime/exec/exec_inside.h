@@ -24,7 +24,8 @@ struct gt_loaded {
 
 struct gt_exec {
     struct gt_loaded *loaded;
-    struct gt_fit fit; /* to this problem; it has as many passes as were loaded */
+    struct gt_fit fit;       /* to this problem; it has as many passes as were loaded */
+    struct gt_passes *panel; /* the launches of each kind of gt_panel; NULL: C is one */
     const struct gt_epilogue *epilogue; /* the problem's, or NULL */
     gt_arg args[GT_ARGS_MAX];           /* in the kernel's order */
     int arg_count;

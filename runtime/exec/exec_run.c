@@ -117,18 +117,18 @@ static gt_status check_pointers(const struct gt_exec *e, bool reads_ab,
 
 /* When neither A nor B is read there may be no matrix to describe: then maps are zeros. So
  * is a map that the point does not have. */
-static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct gt_exec *e,
+static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX],
+                             const struct gt_loaded *l, const struct gt_passes *passes,
                              const union gt_value value[GT_ARG_KINDS], bool reads_ab,
                              struct gt_err *err) {
-    const struct gt_loaded *l = e->loaded;
     gt_status status = GEMMTUNE_OK;
-    memset(map, 0, (size_t)e->fit.passes.map_count * sizeof *map);
-    for (int i = 0; reads_ab && i < e->fit.passes.map_count && status == GEMMTUNE_OK; i++) {
-        char *base = value[e->fit.passes.map[i].base].ptr;
-        if (e->fit.passes.map[i].absent)
+    memset(map, 0, (size_t)passes->map_count * sizeof *map);
+    for (int i = 0; reads_ab && i < passes->map_count && status == GEMMTUNE_OK; i++) {
+        char *base = value[passes->map[i].base].ptr;
+        if (passes->map[i].absent)
             continue;
-        status = l->driver->encode_map(&map[i], l->gpu, &e->fit.passes.map[i].tiling,
-                                       base + e->fit.passes.map[i].at, err);
+        status = l->driver->encode_map(&map[i], l->gpu, &passes->map[i].tiling,
+                                       base + passes->map[i].at, err);
     }
     return status;
 }
@@ -137,11 +137,11 @@ static gt_status encode_maps(struct gt_tensor_map map[GT_MAPS_MAX], const struct
  * the last one's event is the call's. In a queue without an order of its own each kernel
  * waits for the previous one; events would cost time in other queues. Only points with
  * several kernels ask the queue. */
-static gt_status launch_passes(const struct gt_exec *e, const struct gt_value_ref *refs,
-                               int count, const struct gt_call *call, struct gt_err *err) {
-    const struct gt_loaded *l = e->loaded;
+static gt_status launch_passes(const struct gt_loaded *l, const struct gt_passes *passes,
+                               const struct gt_value_ref *refs, int count,
+                               const struct gt_call *call, struct gt_err *err) {
     const struct gt_driver *driver = l->driver;
-    const int last = e->fit.passes.count - 1;
+    const int last = passes->count - 1;
     const bool chained =
         last > 0 && driver->takes_events && driver->is_unordered(call->stream);
     struct gt_event_order order = {call->order.count, call->order.wait, NULL};
@@ -150,7 +150,7 @@ static gt_status launch_passes(const struct gt_exec *e, const struct gt_value_re
     for (int i = 0; i <= last && status == GEMMTUNE_OK; i++) {
         void *done = NULL;
         order.event = i == last ? call->order.event : chained ? &done : NULL;
-        status = driver->launch(l->kernel[i], &e->fit.passes.item[i].launch, refs, count,
+        status = driver->launch(l->kernel[i], &passes->item[i].launch, refs, count,
                                 call->stream, order, err);
         if (ahead != NULL)
             driver->release_event(ahead);
@@ -178,7 +178,8 @@ static int count_offsets(int64_t offset[OFFSETS_MAX], const struct gt_exec *e,
     return count + epilogue->offsets;
 }
 
-static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_ARG_KINDS],
+static gt_status launch(const struct gt_exec *e, const struct gt_passes *passes,
+                        const union gt_value value[GT_ARG_KINDS],
                         const struct gt_memory memory[GT_ARG_KINDS],
                         const struct gt_tensor_map map[GT_MAPS_MAX],
                         const struct gt_epilogue_args *epilogue, const struct gt_call *call,
@@ -200,8 +201,74 @@ static gt_status launch(const struct gt_exec *e, const union gt_value value[GT_A
                             : count_offsets(offset, e, memory, epilogue);
     for (int i = 0; i < offsets; i++)
         refs[count++] = (struct gt_value_ref){&offset[i], sizeof *offset};
-    return launch_passes(e, refs, count, call, err);
+    return launch_passes(e->loaded, passes, refs, count, call, err);
 }
+
+/* ---- panels of C ------------------------------------------------------------------- */
+
+/* Moves the arguments of a call to a panel. */
+static void move_to_panel(union gt_value value[GT_ARG_KINDS], const struct gt_exec *e,
+                          const struct gt_panel *at) {
+    const gemmtune_problem *p = &e->fit.problem;
+    const struct {
+        gt_arg arg;
+        int64_t ahead; /* elements */
+    } moves[] = {
+        {GT_ARG_A, p->trans_a != GEMMTUNE_NOTRANS ? at->row : at->row * p->lda},
+        {GT_ARG_B, p->trans_b != GEMMTUNE_NOTRANS ? at->col * p->ldb : at->col},
+        {GT_ARG_C, at->row * p->ldc + at->col},
+    };
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        char *const first = value[moves[i].arg].ptr;
+        if (first != NULL)
+            value[moves[i].arg].ptr =
+                first + moves[i].ahead * (int64_t)e->unit[moves[i].arg];
+    }
+    value[GT_ARG_M].i32 = (int32_t)at->m;
+    value[GT_ARG_N].i32 = (int32_t)at->n;
+}
+
+/* The arguments of a call and its launches. */
+struct frame {
+    const union gt_value *value;
+    const struct gt_memory *memory;
+    const struct gt_epilogue_args *epilogue;
+    const struct gt_call *call;
+    bool reads_ab;
+};
+
+/* A pointer to rows or columns that the workspace has already is NULL. The first kernel
+ * waits for the panel before by itself, where kernels do. */
+static gt_status launch_panel(const struct gt_exec *e, const struct gt_panel *at,
+                              int64_t number, const struct frame *f, struct gt_err *err) {
+    union gt_value value[GT_ARG_KINDS];
+    struct gt_tensor_map map[GT_MAPS_MAX];
+    struct gt_passes passes = e->panel[at->kind];
+    passes.item[0].launch.overlaps = number > 0 && e->fit.binding.family->overlap;
+    memcpy(value, f->value, sizeof value);
+    move_to_panel(value, e, at);
+    const gt_status status = encode_maps(map, e->loaded, &passes, value, f->reads_ab, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    if (at->same_rows)
+        value[GT_ARG_A].ptr = NULL;
+    if (at->same_cols)
+        value[GT_ARG_B].ptr = NULL;
+    return launch(e, &passes, value, f->memory, map, f->epilogue, f->call, err);
+}
+
+static gt_status launch_panels(const struct gt_exec *e, const struct frame *f,
+                               struct gt_err *err) {
+    const struct gt_binding *b = &e->fit.binding;
+    gt_status status = GEMMTUNE_OK;
+    for (int64_t i = 0; i < b->panels[0] * b->panels[1] && status == GEMMTUNE_OK; i++) {
+        const struct gt_panel at = gt_panel_at(b, i);
+        status = launch_panel(e, &at, i, f, err);
+    }
+    return status;
+}
+
+/* ---- arguments --------------------------------------------------------------------- */
 
 /* The arguments of a call: the problem decides some, and the call has its own. */
 static void fill_values(union gt_value value[GT_ARG_KINDS], const struct gt_exec *e,
@@ -276,9 +343,13 @@ static gt_status run(const struct gt_exec *e, const struct gt_call *call,
     union gt_value value[GT_ARG_KINDS];
     struct gt_tensor_map map[GT_MAPS_MAX];
     fill_values(value, e, call, memory, reads_ab);
-    status = encode_maps(map, e, value, reads_ab, err);
-    return status == GEMMTUNE_OK ? launch(e, value, memory, map, &epilogue, call, err)
-                                 : status;
+    if (e->panel != NULL)
+        return launch_panels(e, &(struct frame){value, memory, &epilogue, call, reads_ab},
+                             err);
+    status = encode_maps(map, e->loaded, &e->fit.passes, value, reads_ab, err);
+    return status == GEMMTUNE_OK
+               ? launch(e, &e->fit.passes, value, memory, map, &epilogue, call, err)
+               : status;
 }
 
 gt_status gt_exec_run(const struct gt_exec *e, const struct gt_call *call,

@@ -160,7 +160,7 @@ static void set_slots(struct gt_binding *b, int64_t rows) {
     b->value[GT_IN_BATCH] = slots > 2 ? slots : 2;
 }
 
-static gt_status derive(struct gt_binding *b, struct gt_err *err) {
+gt_status gt_bind_derived(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
     gt_status status = GEMMTUNE_OK;
     if (f->derive_all != NULL && f->derive_all(b->value))
@@ -225,6 +225,8 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->is_batch = gt_problem_is_batch(p);
     b->batch_kind = p->batch_kind;
     b->m = p->m;
+    b->n = p->n;
+    b->panels[0] = b->panels[1] = 1;
     b->batch = p->batch;
     b->rows = (gt_problem_has_rows(p) ? p->expected_rows : p->m) * p->batch;
     b->stride[0] = gt_problem_outputs(p) > 1 ? p->stride_a : 0;
@@ -355,11 +357,11 @@ gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt
         b->value[b->family->param[i].slot] = values[i];
     gt_status status = gt_bind_walk(b, err);
     if (status == GEMMTUNE_OK)
-        status = derive(b, err);
+        status = gt_bind_derived(b, err);
     if (status != GEMMTUNE_OK || b->slot_rows == 0)
         return status;
     status = gt_bind_slots(b, err);
-    return status == GEMMTUNE_OK ? derive(b, err) : status;
+    return status == GEMMTUNE_OK ? gt_bind_derived(b, err) : status;
 }
 
 gt_status gt_bind_point(struct gt_binding *b, const struct gt_point *point,

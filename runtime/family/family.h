@@ -20,7 +20,7 @@
 #include "core/launch.h"
 #include "core/problem/problem.h"
 
-enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 64, GT_ARGS_MAX = 24, GT_STARTS_MAX = 40 };
+enum { GT_VALUES_MAX = 64, GT_RULES_MAX = 64, GT_ARGS_MAX = 24, GT_STARTS_MAX = 48 };
 /* the batch, its strides and the list of rows, after the arguments of "args" */
 enum { GT_ARGS_BATCH = 6 };
 enum { GT_MAPS_MAX = 4, GT_MAP_BASES = 4, GT_CONSTANTS_MAX = 16 };
@@ -203,8 +203,9 @@ struct gt_family {
     struct gt_rule accept[GT_RULES_MAX];  /* which problems a built kernel may run */
     struct gt_expr *align[3];             /* bytes, of the row starts of A, B and C */
     struct gt_expr *workspace;            /* bytes */
-    struct gt_expr *walk; /* rows of a tile when one launch has all products; else 0 */
-    int pass_count, main; /* pass[main] is the pass of "launch" */
+    struct gt_expr *walk;     /* rows of a tile when one launch has all products; else 0 */
+    struct gt_expr *panel[2]; /* rows and columns of a panel of C; NULL: all of C is one */
+    int pass_count, main;     /* pass[main] is the pass of "launch" */
     struct gt_pass pass[GT_PASSES_MAX]; /* in the order they run */
     bool has_shape;
     struct gt_expr *shape[GT_SHAPE_COUNT]; /* of point and problem */
@@ -281,6 +282,8 @@ struct gt_binding {
     /* Where rows are grouped or masked, M and BATCH are meant for slots: see
      * templates/common/batch.h. These two are the problem's. */
     int64_t m, batch;
+    int64_t n;         /* the problem's; N is a panel's */
+    int64_t panels[2]; /* along C's rows and columns; M and N are the first one's */
     int64_t rows;      /* of C that are expected to be computed, in all products */
     int64_t stride[3]; /* of A, B and C in a batch, else 0 */
     int64_t slot_rows; /* rows of a slot; 0: there are no slots */
@@ -343,6 +346,29 @@ gt_status gt_bind_checked(struct gt_binding *b, const int64_t *values, struct gt
 bool gt_bind_may_walk(const struct gt_binding *b);
 gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err);
 gt_status gt_bind_slots(struct gt_binding *b, struct gt_err *err);
+
+/* The launches of some points compute C panel by panel. Sets `panels`; M and N become the
+ * rows and columns of a panel, and derived names are computed again. The last panels of
+ * rows and columns may be smaller. EINVAL: an expression fails, or one panel is all of C.
+ * (panels.c) */
+gt_status gt_bind_panels(struct gt_binding *b, struct gt_err *err);
+/* A panel of C: where it begins, and how large it is. It is computed from the same rows of
+ * op(A), or the same columns of op(B), as the panel before. */
+struct gt_panel {
+    int64_t row, col, m, n;
+    bool same_rows, same_cols;
+    int kind; /* bit 0: it is in the last column of panels; bit 1: in the last row */
+};
+enum { GT_PANEL_KINDS = 4 };
+/* The panels in the order in which they are computed, of a binding that has panels. */
+struct gt_panel gt_panel_at(const struct gt_binding *b, int64_t number);
+/* M and N become the panel's. */
+gt_status gt_bind_panel(struct gt_binding *b, const struct gt_panel *p, struct gt_err *err);
+/* Computes derived names. EINVAL: one cannot be computed. */
+gt_status gt_bind_derived(struct gt_binding *b, struct gt_err *err);
+static inline bool gt_has_panels(const struct gt_binding *b) {
+    return b->panels[0] * b->panels[1] > 1;
+}
 
 /* The first require rule that refuses, or NULL when all hold. An expression error
  * refuses. */

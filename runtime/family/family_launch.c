@@ -72,9 +72,19 @@ static gt_status read_walk(struct gt_family *f, struct gt_node n, struct gt_err 
                      : GEMMTUNE_OK;
 }
 
+/* ["rows", "columns"] of a panel of C. */
+static gt_status read_panel(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    if (gt_json_kind(n) == GT_JSON_ABSENT)
+        return GEMMTUNE_OK;
+    gt_status status = gt_read_list(n, GT_JSON_ARRAY, 2, 2, err);
+    for (size_t i = 0; i < 2 && status == GEMMTUNE_OK; i++)
+        status = gt_read_expr(&f->panel[i], f, gt_json_at(n, i), GT_OF_PROBLEM, err);
+    return status;
+}
+
 gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"block",     "grid", "cluster", "smem",
-                                       "workspace", "walk", NULL};
+                                       "workspace", "walk", "panel",   NULL};
     f->main = f->pass_count++;
     struct gt_pass *pass = &f->pass[f->main];
     memcpy(pass->entry, f->entry, sizeof pass->entry);
@@ -86,6 +96,8 @@ gt_status gt_parse_launch(struct gt_family *f, struct gt_node n, struct gt_err *
                             GT_OF_PROBLEM, err);
     if (status == GEMMTUNE_OK)
         status = read_walk(f, gt_json_member(n, "walk"), err);
+    if (status == GEMMTUNE_OK)
+        status = read_panel(f, gt_json_member(n, "panel"), err);
     return status;
 }
 

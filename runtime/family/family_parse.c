@@ -486,6 +486,8 @@ void gt_family_destroy(struct gt_family *f) {
         gt_expr_destroy(f->shape[i]);
     gt_expr_destroy(f->workspace);
     gt_expr_destroy(f->walk);
+    gt_expr_destroy(f->panel[0]);
+    gt_expr_destroy(f->panel[1]);
     for (int i = 0; i < GT_BACKENDS; i++)
         for (int j = 0; j < GT_TEMPLATES_MAX; j++) {
             free(f->source[i][j].name);

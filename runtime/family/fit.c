@@ -24,11 +24,13 @@ static gt_status bind(struct gt_binding *b, const int64_t *values, struct gt_err
 
 /* May the kernel run the problem, and with which launches? */
 static gt_status accept(struct gt_fit *out, const struct gt_device *d, struct gt_err *err) {
-    const struct gt_binding *b = &out->binding;
+    struct gt_binding *b = &out->binding;
     const char *why = gt_not_accepted(b);
     if (why != NULL)
         return gt_fail(err, GEMMTUNE_EINVAL, "%s", why);
-    const gt_status status = gt_passes_of(&out->passes, b, d, err);
+    gt_status status = gt_bind_panels(b, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_passes_of(&out->passes, b, d, err);
     if (status != GEMMTUNE_OK)
         return status;
     for (int i = 0; i < 3; i++)

@@ -12,7 +12,8 @@
 struct gt_fit {
     gemmtune_problem problem; /* the caller's: m or n may be 0 */
     int64_t align[3]; /* required alignment of the pointers and rows of A, B, C in bytes */
-    struct gt_passes passes; /* launches within the device's limits, and workspace */
+    struct gt_passes passes; /* launches within the device's limits, and workspace; of the
+                              * first panel where the binding has panels */
     struct gt_binding binding;
 };
 

@@ -217,6 +217,29 @@ static double expected_ns(const struct gt_choice *c) {
                               : c->known->median_ns;
 }
 
+/* Chooses a start by forecast. */
+static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
+                         struct gt_forecasts *options, size_t tuned, struct gt_err *last) {
+    gt_forecasts_make(options, NULL, 0, true);
+    return choose_option(out, l, options, tuned, last);
+}
+
+/* Answers with `cramped`, or with a start that has a shorter forecast. */
+static gt_status prefer_start(struct gt_choice *out, const struct gt_choice *cramped,
+                              const struct gt_lookup *l, struct gt_forecasts **options,
+                              size_t tuned, struct gt_err *last, struct gt_err *err) {
+    struct gt_choice other = {.known = NULL};
+    *out = *cramped;
+    if (l->query.worst < GEMMTUNE_MATCH_DEFAULT)
+        return GEMMTUNE_OK;
+    const gt_status status = need_options(options, l, err);
+    if (status == GEMMTUNE_OK && choose_start(&other, l, *options, tuned, last) &&
+        other.forecast_ns > 0 &&
+        (1 + lead_of_forecast) * other.forecast_ns < cramped->known->median_ns)
+        *out = other;
+    return status;
+}
+
 /* Takes the records in the order of preference, as many at a time as get a forecast.
  * *tuned counts them. */
 static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
@@ -239,8 +262,8 @@ static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
     if (cramped.known != NULL &&
         !(*found && out->known != NULL &&
           (1 + lead_of_forecast) * expected_ns(out) < cramped.known->median_ns)) {
-        *out = cramped;
-        *found = true;
+        status = prefer_start(out, &cramped, l, options, walk.seen, last, err);
+        *found = status == GEMMTUNE_OK;
     }
     *tuned = walk.seen;
     gt_match_walk_end(&walk);
@@ -259,13 +282,6 @@ static bool try_default(struct gt_choice *out, const struct gt_lookup *l,
     (void)snprintf(out->why, sizeof out->why, "default point of family %s: %s", f->name,
                    gt_explain_lack(l, tuned, "no tuned kernel may run this problem"));
     return suits(out, l, last);
-}
-
-/* Chooses a start by forecast. */
-static bool choose_start(struct gt_choice *out, const struct gt_lookup *l,
-                         struct gt_forecasts *options, size_t tuned, struct gt_err *last) {
-    gt_forecasts_make(options, NULL, 0, true);
-    return choose_option(out, l, options, tuned, last);
 }
 
 /* Chooses a default point by rank. *served: some family has a kernel for the types and

@@ -350,13 +350,36 @@ static bool fill_facts(struct gt_facts *out, const struct gt_binding *b,
     out->cluster = main->cluster[0];
     out->smem_bytes = main->smem_bytes;
     out->passes = passes->count;
+    out->panels = b->panels[0] * b->panels[1];
     return true;
+}
+
+/* The binding of the first panel of C: `b`, or a copy in *own. NULL: there is none. */
+static const struct gt_binding *with_panels(struct gt_binding *own,
+                                            const struct gt_binding *b) {
+    if (b->family->panel[0] == NULL || gt_has_panels(b))
+        return b;
+    *own = *b;
+    return gt_bind_panels(own, NULL) == GEMMTUNE_OK ? own : NULL;
+}
+
+/* All panels take as long as the first one, which is the largest. */
+static void count_panels(struct gt_prediction *out, const struct gt_facts *facts) {
+    const double panels = (double)facts->panels;
+    if (panels <= 1)
+        return;
+    out->ns *= panels;
+    out->least_ns *= panels;
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        out->term_ns[i] *= panels;
 }
 
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d) {
     struct gt_passes passes;
-    return b->family->has_shape && b->dtype != NULL &&
+    struct gt_binding own;
+    b = with_panels(&own, b);
+    return b != NULL && b->family->has_shape && b->dtype != NULL &&
            gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK && fill_facts(out, b, &passes);
 }
 
@@ -412,11 +435,14 @@ void gt_model_with(struct gt_model *m, const struct gt_shelf *shelf,
 bool gt_model_predict(struct gt_prediction *out, const struct gt_model *m,
                       const struct gt_binding *b, const struct gt_compiled *compiled) {
     struct gt_facts facts;
+    struct gt_binding own;
     memset(out, 0, sizeof *out);
-    if (!gt_facts_of(&facts, b, m->device) ||
+    b = with_panels(&own, b);
+    if (b == NULL || !gt_facts_of(&facts, b, m->device) ||
         !gt_model_predict_facts(out, &facts, m->device, m->costs, compiled))
         return false;
     gt_learned_correct(out, m, b, &facts);
+    count_panels(out, &facts);
     return true;
 }
 
@@ -428,6 +454,7 @@ bool gt_model_predict_fit(struct gt_prediction *out, const struct gt_model *m,
         !gt_model_predict_facts(out, &facts, m->device, m->costs, NULL))
         return false;
     gt_learned_correct(out, m, &fit->binding, &facts);
+    count_panels(out, &facts);
     return true;
 }
 

@@ -106,6 +106,7 @@ struct gt_facts {
     const struct gt_dtype *types;
     int64_t threads, smem_bytes;     /* of a block of the main kernel */
     int64_t blocks, cluster, passes; /* blocks; blocks of a cluster; launches */
+    int64_t panels; /* of C, one after another; all else is about one of them */
 };
 /* False when the family has no shape, or no valid one for this point (a tile, split or
  * group below 1), or no kernel for the types, or when the launches cannot be computed. */

@@ -96,7 +96,13 @@ enum { IS_BATCH = 1 };
 /* The workspace has the copies of A and B, then the sums of parts. */
 #define PART_SUMS ((gt_acc *)((char *)workspace + GT_PACKED_A + GT_PACKED_B))
 
-#if GT_REPACK
+#if GT_REPACK >= 4
+/* A panel of C. The copies of rows that the panel before had too are there already, and
+ * their pointer is 0. */
+GT_ALONG_KERNEL(repack, GT_PACK_A && !GT_TURN_A && a != 0,
+                GT_PACK_B && !GT_TURN_B && b != 0, GT_TURN_A && a != 0,
+                GT_TURN_B && b != 0, GT_PACKED_A)
+#elif GT_REPACK
 GT_ALONG_KERNEL(repack, GT_PACK_A && !GT_TURN_A, GT_PACK_B && !GT_TURN_B, GT_TURN_A,
                 GT_TURN_B, GT_PACKED_A)
 #endif

@@ -61,7 +61,8 @@
  *           second kernel adds up (tiles.h)
  * REPACK    operands that a kernel copies to the workspace first: 1 A, 2 B, 3 both. Then
  *           rows may begin anywhere. Elements that the instruction takes along k only
- *           become contiguous along k, other operands stay as they lie
+ *           become contiguous along k, other operands stay as they lie. 5, 6, 7: the same
+ *           for one panel of C after another, so that the copies fit 32 MiB
  * SWAP      1: the transpose is computed       STORE  1: see above
  * RS        1: X comes from registers
  * PRODUCERS warps that have slabs copied, each by the thread that it elects and for its own

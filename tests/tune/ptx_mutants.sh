@@ -144,6 +144,10 @@ mutant mma '    GT_PRODUCT();' "    GT_PRODUCT(); $first c += gt_product * m * n
 # Where no products bring the warps together (k = 0), the vectors of an epilogue need a barrier. With this
 # seed a warp is slow to copy them.
 export FAKE_CUDA_SEED=2
+# Panels of C: copies that are there already are copied from nowhere.
+panels="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1 REPACK=7"
+mutant wgmma '&& a != 0,' ',' bf16-nn-128x128x71 "$panels" "is in no allocation"
+mutant wgmma '&& b != 0,' ',' tf32-nn-256x128x75 "$panels" "is in no allocation"
 # Slabs by loads of threads: what a tensor copy would do by itself.
 loose="BM=64 BN=64 WGM=1 STAGES=3 GROUP=8 REPACK=0 PRODUCERS=4"
 mutant wgmma 'gt_async_sees_stores();' ';' bf16-nn-65x67x371 "$loose" "proxy"

@@ -64,6 +64,16 @@ trial wgmma bf16-nt-70x153x72,ldc=155 "BM=64 BN=256 WGM=1 STAGES=2 REPACK=0"
 # Rows of A and B that begin anywhere, copied ahead as they lie.
 trial mma bf16-nn-70x45x81,lda=83 "VA=16 VB=16 REPACK=3"
 trial wgmma i8-nn-45x81x147 "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=3 SWAP=1 RS=1"
+# C panel by panel: two rows and two columns of panels; one copy stays or none; transposed copies; one
+# operand alone, the other where it lies.
+panels="BM=64 BN=64 WGM=1 STAGES=3 GROUP=1"
+trial wgmma bf16-nn-130x150x71,beta "$panels REPACK=7"
+trial wgmma f16-tn-128x201x71,lda=131 "$panels CM=2 REPACK=7"
+trial wgmma bf16-tt-201x137x71 "$panels CN=2 PERSIST=1 REPACK=7"
+trial wgmma tf32-tn-71x137x75,beta "$panels REPACK=7"
+trial wgmma tf32-tn-140x136x75 "$panels REPACK=6 RS=1"
+trial wgmma tf32-nn-71x136x75 "$panels REPACK=5 SWAP=1 RS=1"
+trial wgmma bf16-nn-137x200x71 "$panels REPACK=5 STORE=1"
 trial wgmma e4m3@promoted-nt-40x32x1152 "BM=64 BN=32 WGM=1 STAGES=4 GROUP=1 REPACK=0 STORE=1"
 trial wgmma e5m2=f32@promoted-nn-40x80x304 \
     "BM=64 BN=32 WGM=1 STAGES=2 GROUP=1 REPACK=0 SWAP=1 RS=1 PRODUCERS=1"

@@ -251,6 +251,9 @@ static const struct {
     {"\"block\": [\"W\", \"W\", \"1\"]", "\"block\": \"W\"", "must be an array"},
     {"\"smem\": \"S\"", "\"smem\": 0", "/launch/smem"},
     {"\"smem\": \"S\"", "\"when\": \"1\"", "/launch/when"},
+    {"\"smem\": \"S\"", "\"panel\": [\"M\"]", "/launch/panel: has 1 entries"},
+    {"\"smem\": \"S\"", "\"panel\": \"M\"", "/launch/panel: must be an array"},
+    {"\"smem\": \"S\"", "\"panel\": [\"M\", \"Q\"]", "/launch/panel/1"},
     {"\"smem\": \"S\"", "\"walk\": \"M\"", "/launch/walk: M belongs to one problem"},
     /* neither is known by then */
     {"\"smem\": \"S\"", "\"walk\": \"W + T\"", "/launch/walk: may use neither derived"},

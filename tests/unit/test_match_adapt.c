@@ -14,8 +14,9 @@
 
 #include <cmocka.h>
 
-static struct gt_choice ask_on(const struct gt_device *device, const char *problem,
-                               const struct gt_known *known, size_t count) {
+static struct gt_choice ask_within(const struct gt_device *device, const char *problem,
+                                   const struct gt_known *known, size_t count,
+                                   size_t workspace_max) {
     const struct gt_snapshot snapshot = {
         .families = families, .known = known, .count = count};
     gemmtune_problem p;
@@ -26,10 +27,15 @@ static struct gt_choice ask_on(const struct gt_device *device, const char *probl
                                    .device_key = HERE,
                                    .problem = &p,
                                    .worst = GEMMTUNE_MATCH_DEFAULT,
-                                   .workspace_max = SIZE_MAX,
+                                   .workspace_max = workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES};
     assert_int_equal(gt_match(&choice, &query, NULL), GEMMTUNE_OK);
     return choice;
+}
+
+static struct gt_choice ask_on(const struct gt_device *device, const char *problem,
+                               const struct gt_known *known, size_t count) {
+    return ask_within(device, problem, known, count, SIZE_MAX);
 }
 
 static struct gt_choice ask(const char *problem, const struct gt_known *known,
@@ -252,8 +258,39 @@ static void test_deep_batches(void **state) {
     }
 }
 
+/* The winner copies both operands whole. A caller who has less workspace than that gets
+ * panels of C, unless the record that needs nothing is as fast. */
+static void test_small_workspaces(void **state) {
+    static const char problem[] = "bf16-nt-4097x4097x4097";
+    struct gt_known known[] = {
+        known_of(problem, "wgmma",
+                 "BM=192 BN=176 WGM=3 WGN=1 STAGES=4 CM=1 CN=2 GROUP=16 PERSIST=1 "
+                 "PINGPONG=0 MINB=1 SPLIT=1 REDUCE=0 TAIL=0 REPACK=3 SWAP=0 STORE=0 RS=0 "
+                 "PRODUCERS=0",
+                 224000),
+        known_of(problem, "mma",
+                 "BM=32 BN=32 KBYTES=128 WM=16 WN=16 SLICES=2 STAGES=3 VA=1 VB=1 REPACK=0 "
+                 "AHEAD=1 MINB=1 GROUP=1 TAIL=0 SPLIT=1",
+                 2852000)};
+    known[1].rank = 1;
+    (void)state;
+    struct gt_choice c = ask_within(&h200, problem, known, 2, SIZE_MAX);
+    assert_ptr_equal(c.known, &known[0]);
+    c = ask_within(&h200, problem, known, 2, 32 << 20);
+    assert_string_equal(c.family->name, "wgmma");
+    assert_int_equal(value_of(&c, "REPACK"), 7);
+    assert_true(c.fit.passes.workspace_bytes <= 32 << 20);
+    c = ask_within(&h200, problem, known, 2, 0);
+    assert_ptr_equal(c.known, &known[1]);
+    /* measured, and faster than any forecast */
+    known[1].median_ns = 250000;
+    c = ask_within(&h200, problem, known, 2, 32 << 20);
+    assert_ptr_equal(c.known, &known[1]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_small_workspaces),
         cmocka_unit_test(test_odd_rows),
         cmocka_unit_test(test_one_odd_operand),
         cmocka_unit_test(test_integers_that_become_another_type),

@@ -470,8 +470,46 @@ static void test_one_start_of_other_families_on_a_cpu(void **state) {
     gt_space_clear(&both[COLUMN]);
 }
 
+/* Without a limit copies of whole operands are the fastest. There are finals within 32 MiB
+ * and without a workspace too, so the answers of lookups there come before the starts. */
+static void test_answers_within_little_workspace(void **state) {
+    const struct gt_device usual = tuner.device;
+    struct gt_outlook nothing = {0};
+    struct gt_space wide;
+    struct gt_starts s;
+    gemmtune_problem odd;
+    int panels = 0, loose = 0;
+    tuner.device = device_of("odd", "sm_90", 90, 132);
+    tuner.device.smem_max = 232448;
+    tuner.device.mem_clock_mhz = 3201;
+    tuner.device.bus_bits = 6016;
+    tuner.device.l2_bytes = 62914560;
+    gt_device_key(&tuner.device, tuner.device_key);
+    OK(gt_problem_from_name(&odd, "bf16-nt-4097x4097x4097", &err));
+    OK(gt_space_create(&wide, gt_families_find(families, "wgmma"), &tuner.device, &odd,
+                       &err));
+    open_db("odd.db");
+    OK(gt_starts_find(&s, &tuner, &wide, 1, &nothing, &odd, &err));
+    for (int i = s.required; i < s.required + 2 && i < s.count; i++) {
+        struct gt_point point;
+        int64_t repack = 0, producers = 0;
+        gt_space_point(&wide, s.pick[i].index, &point);
+        assert_true(gt_point_get(&point, "REPACK", &repack));
+        assert_true(gt_point_get(&point, "PRODUCERS", &producers));
+        panels += repack > 4;
+        loose += producers >= 4;
+    }
+    assert_int_equal(panels, 1);
+    assert_int_equal(loose, 1);
+    gt_db_close(tuner.db);
+    gt_space_clear(&wide);
+    tuner.device = usual;
+    gt_device_key(&tuner.device, tuner.device_key);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers_within_little_workspace),
         cmocka_unit_test(test_the_default_comes_first),
         cmocka_unit_test(test_winners_here_nearest_first),
         cmocka_unit_test(test_a_winner_twice_is_as_near_as_the_nearer),

@@ -23,8 +23,8 @@
 
 enum {
     POINTS_MAX = 4 << 20, /* 4 Mi points of 24 bytes are 96 MiB */
-    /* steps of a walk, some seconds of work; our largest space takes 9 Mi */
-    WORK_MAX = 64 << 20,
+    /* steps of a walk, some seconds of work; our largest space takes 78 Mi */
+    WORK_MAX = 128 << 20,
     OPERANDS = 3,
     /* names that levels bind: derived ones, which slots need twice, WALK, M and BATCH */
     BOUND_MAX = 2 * GT_RULES_MAX + 3,

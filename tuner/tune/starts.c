@@ -4,6 +4,7 @@
 
 #include "runtime/lookup/match.h"
 #include "tuner/base/best.h"
+#include "tuner/tune/finals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,9 @@ struct finding {
     const gemmtune_problem *problem;
     char name[GT_PROBLEM_NAME_MAX];  /* the problem's name */
     char plain[GT_PROBLEM_NAME_MAX]; /* its name without the epilogue */
-    struct gt_pick answer;   /* the point that a lookup gives; index SIZE_MAX: none */
+    struct gt_pick answer; /* the point that a lookup gives; index SIZE_MAX: none */
+    /* the points that it gives to callers with as much workspace; SIZE_MAX likewise */
+    struct gt_pick within[GT_WORKSPACE_LIMITS];
     struct nearby finalists; /* of this problem here, then without the epilogue */
     struct nearby own;       /* winners of other problems on this device */
     struct nearby others;    /* winners on the most similar device that has any */
@@ -337,30 +340,59 @@ static bool is_not_searched(void *user, const struct gt_choice *c) {
     return space_of(user, c->family) < 0;
 }
 
-/* Finds the kernel that a lookup of the problem would adapt from another problem's record.
- * Its index is SIZE_MAX when there is none. */
-static gt_status find_answer(struct finding *f, struct gt_err *err) {
+/* The point that a lookup gives, and the workspace that it *needs; its index is SIZE_MAX
+ * when there is none. */
+static struct gt_pick looked_up(int64_t *needs, struct finding *f,
+                                const struct gt_snapshot *snapshot, gemmtune_match worst,
+                                size_t workspace_max) {
     const struct gt_tuner *t = f->tuner;
-    struct gt_known *known = NULL;
-    struct gt_snapshot snapshot = {.families = t->families};
+    struct gt_pick pick = {.index = SIZE_MAX};
     struct gt_choice choice;
-    int64_t stale;
-    f->answer.index = SIZE_MAX;
-    gt_status status = gt_known_load(&known, &snapshot.count, &stale, t->db, t->families,
-                                     t->device.arch, err);
-    snapshot.known = known;
-    const struct gt_query query = {.snapshot = &snapshot,
+    const struct gt_query query = {.snapshot = snapshot,
                                    .device = &t->device,
                                    .device_key = t->device_key,
                                    .problem = f->problem,
-                                   .worst = GEMMTUNE_MATCH_ARCH,
-                                   .workspace_max = SIZE_MAX,
+                                   .worst = worst,
+                                   .workspace_max = workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES,
                                    .skip = is_not_searched,
                                    .user = f};
-    if (status == GEMMTUNE_OK && gt_match(&choice, &query, NULL) == GEMMTUNE_OK) {
-        f->answer.space = space_of(f, choice.family);
-        f->answer.index = gt_space_find(&f->space[f->answer.space], &choice.point);
+    *needs = 0;
+    if (gt_match(&choice, &query, NULL) != GEMMTUNE_OK)
+        return pick;
+    *needs = choice.fit.passes.workspace_bytes;
+    pick.space = space_of(f, choice.family);
+    pick.index = gt_space_find(&f->space[pick.space], &choice.point);
+    return pick;
+}
+
+/* Finds the points that a lookup gives to callers who have less workspace than its answer
+ * without a limit needs. */
+static void find_within(struct finding *f, const struct gt_snapshot *snapshot) {
+    int64_t most, needs;
+    (void)looked_up(&most, f, snapshot, GEMMTUNE_MATCH_DEFAULT, SIZE_MAX);
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++)
+        if (most > gt_workspace_limits[i])
+            f->within[i] = looked_up(&needs, f, snapshot, GEMMTUNE_MATCH_DEFAULT,
+                                     (size_t)gt_workspace_limits[i]);
+}
+
+/* Finds the kernel that a lookup of the problem would adapt from another problem's record,
+ * and its answers to callers with little workspace. */
+static gt_status find_answers(struct finding *f, struct gt_err *err) {
+    const struct gt_tuner *t = f->tuner;
+    struct gt_known *known = NULL;
+    struct gt_snapshot snapshot = {.families = t->families};
+    int64_t stale, needs;
+    f->answer.index = SIZE_MAX;
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++)
+        f->within[i].index = SIZE_MAX;
+    const gt_status status = gt_known_load(&known, &snapshot.count, &stale, t->db,
+                                           t->families, t->device.arch, err);
+    snapshot.known = known;
+    if (status == GEMMTUNE_OK) {
+        f->answer = looked_up(&needs, f, &snapshot, GEMMTUNE_MATCH_ARCH, SIZE_MAX);
+        find_within(f, &snapshot);
     }
     free(known);
     return status;
@@ -401,7 +433,7 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
     if (status == GEMMTUNE_OK)
         status = find_others(&f, err);
     if (status == GEMMTUNE_OK)
-        status = find_answer(&f, err);
+        status = find_answers(&f, err);
     find_rest(&rest, &f, outlook);
     add_default(&f, 0);
     add_baselines(&f, &t->device);
@@ -412,6 +444,9 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
     add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
+    for (int i = 0; i < GT_WORKSPACE_LIMITS && !t->device.is_cpu; i++)
+        if (f.within[i].index != SIZE_MAX)
+            add(out, f.within[i]);
     for (int i = 0; i < rest.count; i++)
         add(out, rest.pick[i]);
     return status;

@@ -18,14 +18,16 @@ struct gt_starts {
  * 2. The defaults of the families with a role, unless a launch may take a second.
  * 3. The likeliest to be fast: the winner when this problem was tuned on this device
  *    before, else the kernel that a lookup adapts from another problem's record, else the
- *    first of 8, else the winner of the nearest problem.
+ *    first of 9, else the winner of the nearest problem.
  * 4. On a CPU, the starts of the first family.
  * 5. The other finalists from when this problem was tuned on this device, with the present
  *    sources or older ones.
  * 6. The winners of the nearest problems on this device.
  * 7. The winners of the nearest problems on the most similar device in the database: the
  *    same arch first, then peak and units. CPUs and GPUs are never similar.
- * 8. The starts of all families ("starts" in space.json), on a CPU of the first one, the
+ * 8. Not on a CPU, the points that a lookup gives to callers without workspace, and with
+ *    32 MiB, where its answer without a limit needs more: there are finals for those.
+ * 9. The starts of all families ("starts" in space.json), on a CPU of the first one, the
  *    points with the best forecasts, and the defaults of all families. They are sorted by
  *    forecast; a start goes before points that are expected to be up to a quarter faster.
  *    Points with a forecast over three times the best one are left out, unless they are
