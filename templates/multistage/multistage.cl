@@ -216,6 +216,13 @@ GT_KERNEL(finish, GT_FINISH_THREADS, 1, 1)(GT_PARAMS) {
 }
 #endif
 
+/* On OpenCL a slot without rows goes on (batch.h). It is no divisor. */
+#if GT_OPENCL
+#define DIVISOR(tiles) GT_MAX(1, tiles)
+#else
+#define DIVISOR(tiles) tiles
+#endif
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
@@ -231,7 +238,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     }
     const int t = GT_THREAD_X, slice = t / TEAM, tt = t % TEAM;
     const int tiles = gt_cdiv(m, BM) * gt_cdiv(n, BN);
-    const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / tiles;
+    const int part = CLUSTER ? GT_BLOCK % SPLIT : GT_BLOCK / DIVISOR(tiles);
     const int all = alpha == (gt_acc)0 ? 0 : k;      /* alpha 0: A and B are not read */
     const int per = GT_MAX(1, gt_cdiv(all, BK));      /* slabs of a tile */
     const int share = gt_cdiv(per, SPLIT);            /* slabs of a part */
@@ -252,7 +259,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     b += gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
 
     do {
-        const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % tiles;
+        const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % DIVISOR(tiles);
         const int first = STREAM ? at % per : part * share; /* the block's first slab */
         const int slabs = STREAM ? GT_MIN(per - first, end - at)
                                  : GT_MAX(0, GT_MIN(per - first, share));

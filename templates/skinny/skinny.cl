@@ -227,6 +227,13 @@ GT_INLINE void add_lanes(GT_SHARED gt_acc *sums, int t) {
 GT_REDUCE_KERNEL(reduce, GT_SPLIT, GT_SUMMERS, workspace)
 #endif
 
+/* On OpenCL a slot without rows goes on (batch.h). It is no divisor. */
+#if GT_OPENCL
+#define DIVISOR(tiles) GT_MAX(1, tiles)
+#else
+#define DIVISOR(tiles) tiles
+#endif
+
 GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     GT_SHARED_ARRAY(gt_ab, smem, GT_SMEM / GT_SIZEOF_A);
     GT_FOLLOW();
@@ -239,7 +246,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int wide = GT_SIDE ? m : n, narrow = GT_SIDE ? n : m;
     const int tiles_s = (narrow - 1) / S + 1;
     const int part = GT_BLOCK % SPLIT, tile = GT_BLOCK / SPLIT;
-    const int s0 = tile % tiles_s * S, w0 = tile / tiles_s * TILE;
+    const int s0 = tile % DIVISOR(tiles_s) * S, w0 = tile / DIVISOR(tiles_s) * TILE;
     const int rows_w = wide - w0, rows_x = narrow - s0; /* from the tile to the edges */
 
     /* Parts begin at the beginning of vectors and cache lines. */
