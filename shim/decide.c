@@ -36,11 +36,12 @@ static void pass(struct gt_shim_entry *e, enum gt_shim_reason why) {
 
 /* ---- contexts  ---- */
 
-/* Why nothing counts as tuned, for instance. */
+/* Warnings, and why nothing counts as tuned: a database that is missing is none. */
 static void hear(void *user, gemmtune_log_level level, const char *line) {
+    static const char untuned[] = "no tuned results";
     (void)user;
-    (void)level;
-    gt_shim_trouble("%s", line);
+    if (level <= GEMMTUNE_LOG_WARN || strncmp(line, untuned, sizeof untuned - 1) == 0)
+        gt_shim_trouble("%s", line);
 }
 
 static gemmtune_ctx *open_context(const struct gt_shim_gemmtune *g, uint64_t id) {
@@ -53,7 +54,7 @@ static gemmtune_ctx *open_context(const struct gt_shim_gemmtune *g, uint64_t id)
     struct context *c = &contexts[context_count++];
     *c = (struct context){.id = id};
     if (context_count == 1)
-        g->set_log(hear, NULL, GEMMTUNE_LOG_WARN);
+        g->set_log(hear, NULL, GEMMTUNE_LOG_INFO);
     atomic_store(&gt_shim_state()->has_plans, true);
     (void)g->target_init(&target, sizeof target, GEMMTUNE_CUDA);
     if (g->open(&c->ctx, NULL, &target) != GEMMTUNE_OK) {
@@ -120,30 +121,44 @@ static void wait_for_image(struct gt_shim_entry *e) {
     atomic_store_explicit(&e->verdict, GT_SHIM_WAITING, memory_order_release);
 }
 
+/* Makes a plan of a kernel in the image cache, and keeps it if it may serve. */
+static enum gt_shim_reason try_cached(struct gt_shim_entry *e,
+                                      const struct gt_shim_gemmtune *g, gemmtune_ctx *ctx,
+                                      const gemmtune_problem *p,
+                                      const struct gt_shim_call *x) {
+    gemmtune_plan *plan = NULL;
+    const gemmtune_status status =
+        g->plan_create_cached(&plan, ctx, p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
+    const enum gt_shim_reason why =
+        status == GEMMTUNE_OK ? judge(e, g, plan, x) : reason_of(g, status);
+    if (why == GT_SHIM_NONE)
+        e->plan = plan;
+    else
+        g->plan_destroy(plan);
+    return why;
+}
+
+/* The best kernel may lack an image, so that another one, or none, was found in the cache.
+ */
 static void make_plan(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
                       gemmtune_ctx *ctx, const struct gt_shim_call *x) {
     gemmtune_problem p;
-    gemmtune_plan *plan = NULL;
     int ready = 0;
     gt_shim_problem(&p, &e->key);
-    gemmtune_status status =
-        g->plan_prepare(&ready, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
-    if (status == GEMMTUNE_OK && ready == 0) {
+    enum gt_shim_reason why = try_cached(e, g, ctx, &p, x);
+    gemmtune_status status = GEMMTUNE_OK;
+    if (why != GT_SHIM_NONE)
+        status = g->plan_prepare(&ready, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
+    if (why != GT_SHIM_NONE && status == GEMMTUNE_OK && ready == 0) {
         wait_for_image(e);
         return;
     }
-    if (status == GEMMTUNE_OK)
-        status =
-            g->plan_create_cached(&plan, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
-    const enum gt_shim_reason why =
-        status == GEMMTUNE_OK ? judge(e, g, plan, x) : reason_of(g, status);
-    if (why != GT_SHIM_NONE) {
-        g->plan_destroy(plan);
-        pass(e, why);
-        return;
-    }
-    e->plan = plan;
-    atomic_store_explicit(&e->verdict, GT_SHIM_SERVED, memory_order_release);
+    if (why == GT_SHIM_UNTUNED && status == GEMMTUNE_OK)
+        why = try_cached(e, g, ctx, &p, x); /* it was built just now */
+    if (why == GT_SHIM_NONE)
+        atomic_store_explicit(&e->verdict, GT_SHIM_SERVED, memory_order_release);
+    else
+        pass(e, status == GEMMTUNE_OK ? why : reason_of(g, status));
 }
 
 static void decide(struct gt_shim_entry *e, const struct gt_shim_call *x,

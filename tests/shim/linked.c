@@ -16,7 +16,8 @@
     X(cublasSetMathMode)                                                                   \
     X(cublasSetSmCountTarget)                                                              \
     X(cublasLtCreate)                                                                      \
-    X(cublasLtDestroy) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)            \
+    X(cublasLtDestroy)                                                                     \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                               \
         X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                    \
             X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute)
 

@@ -16,7 +16,7 @@ export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_RIVAL=faster FAKE_BLAS_LO
 export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
 
 # The products of scenes: f32 32x48x64 column-major, and what else is served here.
-tune --effort quick f32-nn-48x32x64 f32-nn-48x32x64,beta f64-nn-48x32x64 bf16-nn-48x32x64 \
+tune --effort quick --family naive f32-nn-48x32x64 f32-nn-48x32x64,beta f64-nn-48x32x64 bf16-nn-48x32x64 \
     f32-nn-48x32x64,batch=3 f32-nn-48x32x64,epi=bias_relu f32@split-nn-48x32x64 f64@residues-nn-48x32x64
 is "problems are tuned" $? 0
 "$GEMMTUNE" build --device 0 --quiet >said 2>&1
@@ -44,6 +44,13 @@ served() {
     is "$name: the others reach cuBLAS" "$(cat log 2>/dev/null | wc -l)" $((all - count))
 }
 
+# The first process may have to load the compiler to learn which images are its own.
+for _ in $(seq 100); do
+    play serve gemm=1 sleep=100 gemm=1
+    case $(cat err) in *"2 of 2"*) break ;; esac
+done
+has "a later process finds the kernel" "$(cat err)" "2 of 2 GEMM calls served"
+
 # ---- what is served ----
 
 served "f32" 10 10 "" gemm=10
@@ -57,7 +64,7 @@ served "cublasLt with bias and relu" 1 1 "" epilogue=6 lt=1
 served "cublasLt, C is not D and not read" 1 1 "" apart lt=1
 served "on a stream" 3 3 "" stream gemm=2 lt=1
 served "NaN in a C that is not read" 2 2 "" old=nan gemm=1 lt=1
-served "four threads" 400 400 "" gemm=1 threads=4 2>/dev/null || true
+served "four threads" 401 401 "" gemm=1 threads=4
 has "seconds are those of the stored times" "$(play serve gemm=10 && cat err)" "0.005 s saved"
 play serve,quiet gemm=1
 is "quiet" "$code $(cat err)" "0 "
@@ -76,7 +83,6 @@ served "an odd address" 0 2 "2 pointers not aligned" odd gemm=1 lt=1
 served "an algorithm of the program's" 0 1 "1 an algorithm of the program's choice" algo=2 lt=1
 served "C is read and is not D" 0 1 "1 C is read and is not D" apart beta=1 lt=1
 served "an epilogue without an equal" 0 1 "1 an epilogue" epilogue=130 lt=1
-served "after a fork" 1 1 "" fork gemm=1
 served "after a fork of a process with plans" 0 1 "1 process after a fork" gemm=1 fork gemm=1
 (
     export CUBLAS_EMULATE_SINGLE_PRECISION=1
@@ -94,7 +100,10 @@ for verdict in tie slower; do
 done
 FAKE_RIVAL_VERSION=130000 play serve gemm=1
 has "another version was measured" "$(cat err)" "1 not measured against this version"
-GEMMTUNE_EXEC=serve LD_PRELOAD=$ours/libgemmtune-blas.so "${client}12" gemm=1 2>err
+for _ in $(seq 100); do # the first look may wait for the kernel of odd addresses
+    GEMMTUNE_EXEC=serve LD_PRELOAD=$ours/libgemmtune-blas.so "${client}12" gemm=1 sleep=100 2>err
+    case $(cat err) in *"not built"*) ;; *) break ;; esac
+done
 has "the program has another release" "$(cat err)" "1 not measured against this version"
 GEMMTUNE_EXEC=serve LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so "$client" gemm=1 2>err
 has "a library without the vendor's times serves nothing" "$(cat err)" "0 of 1 GEMM calls served"
@@ -113,8 +122,7 @@ served "a stream that is set again" 2 2 "" stream workspace=1048576 gemm=1 strea
 play serve,split,residues gemm=1 type=f64 gemm=1
 has "split and residues are named" "$(cat err)" "2 of 2 GEMM calls served, 0.001 s saved by the stored times, f32 as f32@split, f64 as f64@residues"
 play serve,split math=2 gemm=1
-has "pedantic stays strict" "$(cat err)" "1 of 1 GEMM calls served, 0.0005 s saved by the stored times
-"
+is "pedantic stays strict" "$(cat err)" "gemmtune: 1 of 1 GEMM calls served, 0.0005 s saved by the stored times"
 
 # ---- check ----
 

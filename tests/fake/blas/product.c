@@ -29,7 +29,8 @@ void fake_log(const char *function) {
         log_path != NULL ? open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd < 0)
         return;
-    const int length = snprintf(line, sizeof line, "%s %d\n", function, FAKE_BLAS_VERSION / 10000);
+    const int length =
+        snprintf(line, sizeof line, "%s %d\n", function, FAKE_BLAS_VERSION / 10000);
     (void)!write(fd, line, (size_t)length);
     (void)close(fd);
 }
