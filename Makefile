@@ -13,6 +13,7 @@
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
+#   make wheel      the Python package, in build/wheels
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
 #
@@ -163,7 +164,8 @@ endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
         check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man FORCE
+        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man wheel \
+        wheel-parts FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -468,6 +470,33 @@ uninstall:
 	for link in $(INSTALLED_LINKS); do rm -f "$(DESTDIR)$$link"; done
 	@[ ! -d "$(DESTDIR)$(DATADIR)" ] || find "$(DESTDIR)$(DATADIR)" -depth -type d -empty -delete
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
+
+# The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
+# PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+ZIG       := $(wildcard $(B)/zig/ziglang/zig)
+WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
+found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
+WHEEL_LIBS = $(or $(call found,libsqlite3.a),-lsqlite3) \
+             $(or $(call found,libcjson.a),$(call found,libcjson.so.1)) -ldl -lm
+WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/bin/gemmtune \
+             $(if $(call found,libcjson.a),,$(B)/wheel/lib/libcjson.so.1)
+define link_wheel
+$(call say,LD,$@)
+$(Q)mkdir -p $(@D) && $(WHEEL_CC) -s -pthread -Wl,-z,relro -Wl,-z,now -o $@ $(filter %.o,$^) $1 $(WHEEL_LIBS)
+endef
+$(B)/wheel/lib/libgemmtune.so: $(LIB_OBJ) $(B)/sources tools/exports.map
+	$(call link_wheel,$(SO_LDFLAGS) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
+$(B)/wheel/bin/gemmtune: $(PROG_OBJ) $(LIB_OBJ) $(B)/sources
+	$(call link_wheel,-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(or $(call found,libz.a),-lz))
+$(B)/wheel/lib/libcjson.so.1: $(call found,libcjson.so.1)
+	$(Q)mkdir -p $(@D) && cp -L $< $@
+wheel-parts: $(WHEEL)
+wheel:
+	@tools/setup build
+	@tools/fetch-zig $(B)
+	@rm -rf $(B)/wheel
+	@$(MAKE) --no-print-directory $(jobs) wheel-parts
+	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(B)/wheels
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

@@ -1,0 +1,1 @@
+from ._matmul import matmul
