@@ -3,6 +3,7 @@
 
 import ctypes as c
 import functools
+import threading
 from typing import NamedTuple
 
 from . import _abi, _epilogue, _layout, _types, errors
@@ -93,8 +94,9 @@ _NONE = Operands()
 class DeviceProduct:
     """A product of matrices in the memory of one device.
 
-    Without operands it is one call of gemmtune_gemm a turn. With operands it is a plan, and with
-    `planned` too: gemmtune_launch with a workspace of the stream.
+    Without operands it is one call of gemmtune_gemm a turn, which has a workspace for each stream.
+    With operands it is a plan, whose workspace the calls of a stream share (_devices). With `planned`
+    it is a plan with a workspace of its own, so that a call allocates nothing.
     """
 
     def __init__(self, device, request, products, planned=False):
@@ -105,10 +107,13 @@ class DeviceProduct:
         self.sizes = tuple(_types.SIZE[word] for word in request.words)
         moved = any(any(turn) for turn in products.turns)
         parsed = request.parsed
-        self.plan, self.workspace = None, 0
-        if planned or parsed and (parsed.operands or parsed.second) or (
-                moved and device.backend == "opencl"):
+        self.takes_operands = parsed is not None and bool(parsed.operands or parsed.second)
+        self.plan, self.own, self.workspace = None, None, 0
+        self.lock = device.lock
+        if planned or self.takes_operands or moved and device.backend == "opencl":
             self.make_plan()
+        if planned and self.workspace:
+            self.own, self.lock = device.driver.alloc(self.workspace), threading.Lock()
 
     def make_plan(self):
         """Makes the plan; raises what the library says of the problem."""
@@ -129,7 +134,13 @@ class DeviceProduct:
     def run(self, a, b, to, alpha, beta, stream, operands=_NONE):
         """Enqueues all turns. a, b, to: addresses, or buffers of OpenCL; alpha, beta: addresses."""
         if self.plan is not None:
-            return self._launch(a, b, to, alpha, beta, stream, operands)
+            if self.takes_operands or len(self.products.turns) != 1 or self.workspace:
+                self._launch(a, b, to, alpha, beta, stream, operands)
+                return
+            status = self.library.gemmtune_execute(self.plan, alpha, a, b, beta, to, None, stream)
+            if status:
+                raise _abi.error_of(self.library, status)
+            return
         gemm, ctx, pointer = self.library.gemmtune_gemm, self.device.ctx, self.pointer
         if len(self.products.turns) == 1:
             status = gemm(ctx, pointer, alpha, a, b, beta, to, stream)
@@ -153,15 +164,28 @@ class DeviceProduct:
             args.operand = (c.c_void_p * count)(*operands.pointers)
             args.operand_ld = (c.c_int64 * count)(*operands.lds)
         args.d2, args.d2_ld = operands.second, operands.second_ld
-        with self.device.lock:
-            args.workspace = self.device.workspace(stream, self.workspace)
+        with self.lock:
+            args.workspace = self.own or self.device.workspace(stream, self.workspace)
             for args.a_offset, args.b_offset, args.c_offset in self.products.turns:
                 _abi.check(self.library, self.library.gemmtune_launch(
                     self.plan, c.byref(args), stream))
 
     def __del__(self):
         if getattr(self, "plan", None) and not self.device.is_over():
+            self.device.driver.enter()
+            if self.own:
+                self.device.driver.release(self.own, self.device.driver.stream)
             self.library.gemmtune_plan_destroy(self.plan)
+
+
+def plan_of(product):
+    """A DeviceProduct with a plan, to describe what a product of host matrices runs."""
+    host = product.product
+    if host.whole is not None:
+        request, products = host.whole.request, host.whole.products
+    else:
+        request, products = product.request, host.products
+    return DeviceProduct(product.device, request, products._replace(turns=((0, 0, 0),)), planned=True)
 
 
 # ---- matrices of the host ----------------------------------------------------------------------

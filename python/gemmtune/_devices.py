@@ -12,8 +12,9 @@ _BACKENDS = {"cuda": (_abi.CUDA, _cuda), "opencl": (_abi.OPENCL, _opencl)}
 _lock = threading.RLock()
 _listed = {}   # backend: [(handle, name)]
 _drivers = {}  # (backend, index): Driver
-_opened = {}   # (backend, index, database): Device
-_named = {}    # (what the caller said, database): Device
+_opened = {}   # (backend, index): Device
+_named = {}    # what the caller said: Device
+_database = None  # the path that later calls read; None: the library's own choice
 _forked = False
 
 
@@ -101,7 +102,7 @@ class Device:
         return f"<gemmtune device {self.word}: {self.name}>"
 
 
-def _word_of(device):
+def word_of(device):
     """("cuda", 0) of None, an index of `gemmtune devices`, or a word such as "opencl:0"."""
     if device is None:
         device = os.environ.get("GEMMTUNE_DEVICE") or 0
@@ -116,35 +117,41 @@ def _word_of(device):
     return ("cuda", index) if index < cudas else ("opencl", index - cudas)
 
 
-def open_device(device=None, database=None):
+def open_device(device=None):
     """The Device of an index of `gemmtune devices`, a word ("cuda:1"), or None for the first one.
 
     None stands for $GEMMTUNE_DEVICE where that is set.
     """
-    key = device, database
-    known = _named.get(key)
+    known = _named.get(device)
     if known is not None and not _forked:
         return known
     _refuse_fork()
     if isinstance(device, Device):
         return device
     with _lock:
-        backend, index = _word_of(device)
+        backend, index = word_of(device)
         there = len(list_of(backend))
         if index < 0 or index >= there:
             raise errors.NoDriver(
                 f"there is no device {device if device is not None else backend}: "
                 f"{len(list_of('cuda'))} CUDA and {len(list_of('opencl'))} OpenCL devices are here")
-        place = backend, index, database
+        place = backend, index
         if place not in _opened:
-            _opened[place] = Device(backend, index, database)
+            _opened[place] = Device(backend, index, _database)
         if device is not None or "GEMMTUNE_DEVICE" not in os.environ:
-            _named[key] = _opened[place]
+            _named[device] = _opened[place]
         return _opened[place]
 
 
-def reload():
-    """Reads the database anew: later plans use what has been tuned since. Plans that exist stay."""
+def reload(database=None):
+    """Has later calls read a database anew; what exists keeps what it has."""
+    global _database
     with _lock:
+        _database = database
         _opened.clear()
         _named.clear()
+
+
+def database():
+    """The path that reload was given, or None."""
+    return _database

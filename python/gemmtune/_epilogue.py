@@ -101,3 +101,12 @@ def shape_of(operand, batch, m, n):
         "": (), "i": batch + (m,), "j": (n,), "i,j": batch + (m, n), "z": batch,
         "z,j": batch + (n,),
     }[operand.index]
+
+
+def word_of(operand, accumulator, result):
+    """The type of an operand's values: as declared, of C, or for a scale f32 (f64 beside f64)."""
+    if operand.type:
+        return operand.type
+    if operand.scale:
+        return "f64" if accumulator == "f64" else "f32"
+    return result

@@ -46,16 +46,15 @@ def _usable(array):
 
 
 class Product:
-    """One kind of call on NumPy arrays: the work that depends on shapes and types alone is done."""
+    """One kind of call on NumPy arrays: the work that depends on shapes and types is done."""
+
+    host = True
 
     def __init__(self, a, b, out, options, named):
         import numpy
         self.np = numpy
         words = word_of(a, "a"), word_of(b, "b")
-        wanted = options.dtype if out is None else word_of(out, "out")
-        wanted = wanted if wanted is None else _types.word_of(wanted)
-        if options.dtype is not None and wanted is None:
-            raise errors.Unsupported(f"dtype {options.dtype!r}: gemmtune has {_types.WORDS}")
+        wanted = _types.wanted(options.dtype) if out is None else word_of(out, "out")
         word = _types.result(*words, wanted)
         shapes = _layout.shapes_of(view_of(_usable(a)), view_of(_usable(b)))
         view = _layout.packed(shapes.full)
@@ -68,16 +67,24 @@ class Product:
             view = _layout.result_view(shapes, seen)
         request = _calls.Request(shapes, (*words, word), _types.math(options.math, words[0]),
                                  options.epilogue, options.reads_c)
-        self.parsed = request.parsed
-        self.named = _epilogue.pick(self.parsed, named) if self.parsed else []
+        self.request, self.parsed = request, request.parsed
+        if self.parsed:
+            _epilogue.pick(self.parsed, named)
+        self.reads_c = request.reads_c or self.parsed is not None and self.parsed.reads_c
         self.dtype = dtype_of(word)
         self.shapes, self.words = shapes, request.words
         self.accumulator = request.accumulator
         self.device = _devices.open_device(options.device)
-        self.host = _calls.HostProduct(self.device, request, view)
+        self.product = _calls.HostProduct(self.device, request, view)
+
+    def problem_struct(self):
+        """The problem that is computed, and that may be tuned."""
+        return self.product.problem_struct()
 
     def __call__(self, a, b, out, c, alpha, beta, named):
         np, shapes = self.np, self.shapes
+        if self.reads_c and c is None and out is None:
+            raise errors.InvalidArgument("beta or the epilogue reads c: give c or out")
         a, b = _usable(a), _usable(b)
         result = np.empty(shapes.shape, self.dtype) if out is None else out
         if c is not None and c is not out:
@@ -98,7 +105,7 @@ class Product:
         second = None
         if self.parsed is not None and self.parsed.second:
             second = np.empty(shapes.full, dtype_of(self.parsed.second_type or self.words[2]))
-        self.host.run(a, b, full, alpha_at, beta_at, operands, second)
+        self.product.run(a, b, full, alpha_at, beta_at, operands, second)
         del alpha_cell, beta_cell
         result = result[()] if result.ndim == 0 and out is None else result
         return result if second is None else (result, second.reshape(shapes.shape))
@@ -112,8 +119,7 @@ class Product:
     def _operand(self, operand, given):
         """An operand's values as the library reads them: of its type, and of its whole shape."""
         np = self.np
-        word = operand.type or (self.accumulator if operand.scale and self.accumulator != "i32"
-                                else "f32" if operand.scale else self.words[2])
+        word = _epilogue.word_of(operand, self.accumulator, self.words[2])
         *batch, m, n = self.shapes.full
         shape = _epilogue.shape_of(operand, tuple(batch), m, n)
         array = np.asarray(given)
@@ -127,3 +133,9 @@ class Product:
         except ValueError:
             raise errors.InvalidArgument(
                 f"the operand {operand.name} is {array.shape}, which is not {shape}") from None
+
+
+def like(product):
+    """An array as the product's result is."""
+    import numpy
+    return numpy.empty(product.shapes.shape, product.dtype)

@@ -63,3 +63,13 @@ def math(word, a):
     if word not in _MATHS:
         raise errors.InvalidArgument(f"math {word!r}: must be one of {', '.join(_MATHS)}")
     return _MATHS[word] if word in _MATHS_OF.get(a, ("strict",)) else 0
+
+
+def wanted(dtype):
+    """Our word for the `dtype` of a call; None for None."""
+    if dtype is None:
+        return None
+    word = word_of(dtype)
+    if word is None:
+        raise errors.Unsupported(f"dtype {dtype!r}: gemmtune has {WORDS}")
+    return word
