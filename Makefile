@@ -3,7 +3,7 @@
 #
 #   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so
 #   make demo       tune the first device there is, then run a tuned kernel
-#   make check      what a change should pass; check-unit check-device check-tune check-cli:
+#   make check      what a change should pass; check-unit check-device check-tune check-cli check-python:
 #                   every test of one kind
 #   make check-long what `make check` leaves out: tests that take long, and the rest of the
 #                   tests that it does a part of (GT_LONG=1)
@@ -82,6 +82,7 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
+PYTHON := $(call pick,$(wildcard tests/python/*.sh))
 # A line "check: WORD..." at the head of a test, in a comment of its own, says which lists have it:
 #   long     `make check` leaves the test to `make check-long`
 #   part     `make check` does a part of the test, and `make check-long` the rest
@@ -97,7 +98,7 @@ endif
 $(foreach m,$(MARKS),$(if $(filter $m=%,$(MARKED)),,$(error no test has a line "check: $m")))
 # The tests that have one of these words.
 marked = $(filter $(patsubst tests/%.c,$(B)/tests/%,$(foreach m,$1,$(patsubst $m=%,%,$(filter $m=%,$(MARKED))))), \
-    $(DEVICE) $(TUNE) $(CLI) $(UNIT))
+    $(DEVICE) $(TUNE) $(CLI) $(PYTHON) $(UNIT))
 # GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
 ifdef GT_SHARE
 ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
@@ -110,7 +111,7 @@ eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
 LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
 LONG  := $(call eighth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
-TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(CLI) $(UNIT))
+TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(PYTHON) $(CLI) $(UNIT))
 
 # The tests that start threads are linked with the library and these rooms alone, so that little is compiled for
 # `make SAN=thread check-threads`.
@@ -163,7 +164,7 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
+        check-device check-tune check-cli check-python check-threads check-nvrtc check-ptx test-programs \
         examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man wheel \
         wheel-parts FORCE
 .DELETE_ON_ERROR:
@@ -321,6 +322,9 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(EXAMPLES) $(TOOLS)
 	$(call some,$(TUNE))@$(RUN) $(TUNE)
 check-cli: all $(FEW_TOOLS)
 	$(call some,$(CLI))@$(RUN) $(CLI)
+check-python: all $(TOOLS)
+	@tools/fetch-python $(B)
+	$(call some,$(PYTHON))@$(RUN) $(PYTHON)
 # The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
@@ -365,11 +369,13 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESS
 
 check:
 	@tools/setup build device check
+	@tools/fetch-python $(B)
 	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
 	$(call some,$(TESTS))@$(RUN) tools/check-arrows tools/check-text $(TESTS)
 check-long:
 	@tools/setup build device check
+	@tools/fetch-python $(B)
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
 	$(call some,$(LONG))@GT_LONG=1 GT_SHARE=$(LONG_SHARE) $(RUN) $(LONG)

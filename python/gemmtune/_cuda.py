@@ -20,6 +20,8 @@ _PROTOTYPES = {
     "cuMemFree_v2": (_p,),
     "cuMemcpyHtoD_v2": (_p, _p, c.c_size_t),
     "cuMemcpyDtoH_v2": (_p, _p, c.c_size_t),
+    "cuMemcpyDtoDAsync_v2": (_p, _p, c.c_size_t, _p),
+    "cuPointerGetAttribute": (_p, _int, _p),
     "cuStreamSynchronize": (_p,),
     "cuEventCreate": (_p, c.c_uint),
     "cuEventRecord": (_p, _p),
@@ -28,6 +30,7 @@ _PROTOTYPES = {
     "cuGetErrorName": (_int, _p),
 }
 _NO_TIMING = 2
+_DEVICE_ORDINAL = 9
 _OUT_OF_MEMORY = 2
 _driver = None
 _seen = threading.local()
@@ -73,6 +76,14 @@ def list_devices():
     return listed
 
 
+def device_of(address):
+    """The index of the device whose memory an address is in; 0 for no address, as of an empty array."""
+    index = _int()
+    if not address or driver().cuPointerGetAttribute(c.byref(index), _DEVICE_ORDINAL, address):
+        return 0
+    return index.value
+
+
 class Driver:
     """What a device of CUDA does for _devices.Device. Its context is the primary one, as torch's,
     CuPy's and JAX's are."""
@@ -116,6 +127,10 @@ class Driver:
 
     def read(self, address, memory, size):
         _check("cuMemcpyDtoH", self.cu.cuMemcpyDtoH_v2(address, memory, size))
+
+    def copy(self, to, address, size):
+        """Copies on the legacy default stream."""
+        _check("cuMemcpyDtoDAsync", self.cu.cuMemcpyDtoDAsync_v2(to, address, size, 0))
 
     def finish(self, stream):
         _check("cuStreamSynchronize", self.cu.cuStreamSynchronize(stream))

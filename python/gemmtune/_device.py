@@ -90,15 +90,18 @@ class Product:
         return self._elsewhere(stream, a, b, out, c, alpha, beta, named)
 
     def _elsewhere(self, stream, a, b, out, c, alpha, beta, named):
-        """On a stream of the caller's that need not be the current one, on which arrays are made."""
+        """For a stream of the caller's. Arrays are made, copied and freed on the current one, so the
+        two wait for each other; a product that needs copies runs on the current one altogether."""
         driver = self.device.driver
         driver.enter()
         current = self.kind.stream(self.index)
-        if current != stream:
-            driver.order(current, stream)
-        result = self._on(stream, a, b, out, c, alpha, beta, named)
-        if current != stream:
-            driver.order(stream, current)
+        if current == stream:
+            return self._on(stream, a, b, out, c, alpha, beta, named)
+        copies = self.copies_a or self.copies_b or self.copies_c or c is not None or named
+        first, runs_on = (stream, current) if copies else (current, stream)
+        driver.order(first, runs_on)
+        result = self._on(runs_on, a, b, out, c, alpha, beta, named)
+        driver.order(runs_on, first)
         return result
 
     def _on(self, stream, a, b, out, c, alpha, beta, named):
@@ -112,9 +115,9 @@ class Product:
         if self.is_empty:
             return result
         if self.copies_a:
-            a = kind.fit(a, self._without(self.shape_a, 0)) if a.shape != self.shape_a else kind.packed(a)
+            a = kind.fit(a, self._without(self.shape_a, 0))
         if self.copies_b:
-            b = kind.fit(b, self._without(self.shape_b, 1)) if b.shape != self.shape_b else kind.packed(b)
+            b = kind.fit(b, self._without(self.shape_b, 1))
         to = result
         if self.copies_c:
             to = kind.empty(self.shape, self.words[2], self.index)

@@ -15,14 +15,14 @@ _drivers = {}  # (backend, index): Driver
 _opened = {}   # (backend, index): Device
 _named = {}    # what the caller said: Device
 _database = None  # the path that later calls read; None: the library's own choice
-_forked = False
+forked = False
 
 
 def _after_fork():
     """A child has no threads of the driver, and CUDA's context does not serve it."""
-    global _forked
+    global forked
     if _drivers or _listed.get("opencl"):
-        _forked = True
+        forked = True
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -30,15 +30,16 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def list_of(backend):
     """[(handle, name)] of a backend's devices."""
-    _refuse_fork()
+    refuse_fork()
     with _lock:
         if backend not in _listed:
             _listed[backend] = _BACKENDS[backend][1].list_devices()
         return _listed[backend]
 
 
-def _refuse_fork():
-    if _forked:
+def refuse_fork():
+    """Raises errors.DeviceError in a child of a process that has used a device."""
+    if forked:
         raise errors.DeviceError(
             "this process was forked after gemmtune had opened a device, which a child cannot use: "
             "start processes with multiprocessing's 'spawn' or 'forkserver'")
@@ -89,7 +90,7 @@ class Device:
     @staticmethod
     def is_over():
         """Whether nothing is freed any more: the interpreter ends, or this is a forked child."""
-        return sys.is_finalizing() or _forked
+        return sys.is_finalizing() or forked
 
     def __del__(self):
         if getattr(self, "ctx", None) and not self.is_over():
@@ -123,9 +124,9 @@ def open_device(device=None):
     None stands for $GEMMTUNE_DEVICE where that is set.
     """
     known = _named.get(device)
-    if known is not None and not _forked:
+    if known is not None and not forked:
         return known
-    _refuse_fork()
+    refuse_fork()
     if isinstance(device, Device):
         return device
     with _lock:
@@ -133,7 +134,7 @@ def open_device(device=None):
         there = len(list_of(backend))
         if index < 0 or index >= there:
             raise errors.NoDriver(
-                f"there is no device {device if device is not None else backend}: "
+                f"there is no device {backend}:{index}: "
                 f"{len(list_of('cuda'))} CUDA and {len(list_of('opencl'))} OpenCL devices are here")
         place = backend, index
         if place not in _opened:

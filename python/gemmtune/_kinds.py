@@ -16,7 +16,6 @@ and for arrays on a CUDA device
     stream(index)     the current stream, a CUstream as an integer
     ready(x, stream)  has the stream wait until x is written
     empty(shape, word, index)
-    packed(x)         x, or a copy without gaps
     fit(x, shape)     x broadcast to a shape, without gaps
     copy(to, x)       to[...] = x
     number(value, word, index)   an array of one element
@@ -126,10 +125,6 @@ class Torch:
         return self.empty_of(shape, dtype=self.types[word], device=index)
 
     @staticmethod
-    def packed(x):
-        return x.contiguous()
-
-    @staticmethod
     def fit(x, shape):
         return x.expand(shape).contiguous()
 
@@ -179,9 +174,6 @@ class CuPy:
         from . import _numpy
         with self.cupy.cuda.Device(index):
             return self.cupy.empty(shape, _numpy.dtype_of(word))
-
-    def packed(self, x):
-        return self.cupy.ascontiguousarray(x)
 
     def fit(self, x, shape):
         return self.cupy.ascontiguousarray(self.cupy.broadcast_to(x, shape))
@@ -279,7 +271,8 @@ class Interface:
         if type(x) is DeviceArray:
             return x.shape, x.word, x.index
         has = x.__cuda_array_interface__
-        return has["shape"], has.get("strides"), has["typestr"]
+        key = has["shape"], has.get("strides"), has["typestr"]
+        return key if len(_devices.list_of("cuda")) == 1 else (*key, _cuda.device_of(has["data"][0]))
 
     @staticmethod
     def view(x):
@@ -299,7 +292,9 @@ class Interface:
 
     @staticmethod
     def device(x):
-        return x.index if type(x) is DeviceArray else 0
+        if type(x) is DeviceArray:
+            return x.index
+        return _cuda.device_of(x.__cuda_array_interface__["data"][0])
 
     @staticmethod
     def pointer(x):
@@ -313,28 +308,32 @@ class Interface:
     def ready(x, stream):
         producer = x.stream if type(x) is DeviceArray else x.__cuda_array_interface__.get("stream")
         if producer and producer != (stream or 1):
-            _devices.open_device("cuda:0").driver.order(producer, stream)
+            _devices.open_device(f"cuda:{Interface.device(x)}").driver.order(producer, stream)
 
     @staticmethod
     def empty(shape, word, index):
         return DeviceArray(shape, word, index)
 
-    @staticmethod
-    def packed(x):
-        raise errors.Unsupported(
-            "the strides of an array need a copy, which gemmtune makes of NumPy's, torch's and CuPy's "
-            "arrays only: make it contiguous")
-
     @classmethod
     def fit(cls, x, shape):
         if cls.view(x) == _layout.packed(shape):
             return x
-        raise errors.Unsupported(f"an operand must be contiguous and of shape {tuple(shape)}")
-
-    @staticmethod
-    def copy(to, x):
         raise errors.Unsupported(
-            "c must be out itself for arrays of this kind: gemmtune copies NumPy's, torch's and CuPy's only")
+            "an array's strides need a copy, which gemmtune makes of arrays of NumPy, torch, CuPy and JAX "
+            f"only: make it contiguous, of shape {tuple(shape)}")
+
+    @classmethod
+    def copy(cls, to, x):
+        view = cls.view(x)
+        if view != cls.view(to) or view != _layout.packed(view.shape) or cls.word(x) != cls.word(to):
+            raise errors.Unsupported(
+                "c needs a conversion or a broadcast, which gemmtune makes of arrays of NumPy, torch and "
+                "CuPy only: give c as the result is, without gaps")
+        size = _types.SIZE[cls.word(x)]
+        for one in view.shape:
+            size *= one
+        cls.ready(x, 0)
+        _devices.open_device(f"cuda:{cls.device(x)}").driver.copy(cls.pointer(to), cls.pointer(x), size)
 
     @staticmethod
     def number(value, word, index):
@@ -413,7 +412,7 @@ class JAX(DLPack):
 
     @staticmethod
     def word(x):
-        return _types.word_of(x.dtype)
+        return x.word if type(x) is DeviceArray else _types.word_of(x.dtype)
 
     @staticmethod
     def device(x):
@@ -430,11 +429,24 @@ class JAX(DLPack):
 
     @staticmethod
     def pointer(x):
-        return x.unsafe_buffer_pointer()
+        return x.address if type(x) is DeviceArray else x.unsafe_buffer_pointer()
 
     @staticmethod
     def ready(x, stream):
+        if type(x) is not DeviceArray:
+            x.block_until_ready()
+
+    @staticmethod
+    def fit(x, shape):
+        return sys.modules["jax"].numpy.broadcast_to(x, shape)
+
+    @classmethod
+    def copy(cls, to, x):
+        jax = sys.modules["jax"]
+        x = jax.numpy.broadcast_to(x, to.shape).astype(_types.ARRAY_NAMES[to.word])
         x.block_until_ready()
+        to._device.driver.copy(to.address, cls.pointer(x), to.nbytes)
+        to._device.driver.finish(0)
 
     @staticmethod
     def to_host(x):

@@ -55,6 +55,8 @@ def _prepare(kind, a, b, out, options, named, planned=False):
 
 def _call(product, kind, a, b, out, c, alpha, beta, named, stream):
     """Calls a product. Arrays in host memory of other libraries go through NumPy's."""
+    if _devices.forked:
+        _devices.refuse_fork()
     if not product.host:
         return product(a, b, out, c, alpha, beta, named, stream)
     if stream is not None:

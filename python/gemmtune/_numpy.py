@@ -59,8 +59,6 @@ class Product:
         shapes = _layout.shapes_of(view_of(_usable(a)), view_of(_usable(b)))
         view = _layout.packed(shapes.full)
         if out is not None:
-            if not out.flags.writeable:
-                raise errors.InvalidArgument("out is read-only")
             seen = view_of(out) if out.flags.aligned else None
             if seen is None:
                 raise errors.InvalidArgument("out is not aligned to its elements")
@@ -83,6 +81,8 @@ class Product:
 
     def __call__(self, a, b, out, c, alpha, beta, named):
         np, shapes = self.np, self.shapes
+        if out is not None and not out.flags.writeable:
+            raise errors.InvalidArgument("out is read-only")
         if self.reads_c and c is None and out is None:
             raise errors.InvalidArgument("beta or the epilogue reads c: give c or out")
         a, b = _usable(a), _usable(b)

@@ -232,7 +232,7 @@ def compare(a: str, b: str, *, sizes: Problems = None, database: Optional[str] =
 
     a, b: keys, parts of names, or names of device files ("gtx-1050-3gb"). sizes: problems to predict
     as well, as tune's. options: others of `gemmtune help compare`. In a notebook the program's picture
-    is above the table. Units: `_ns`, `_gflops`; `ratio` is the time on a over the time on b.
+    is above the table, and `facts` has the two devices and the means of the ratios. Units: `_ns`, `_gflops`; `ratio` is the time on a over the time on b.
     Errors: errors.ProgramError.
     """
     with tempfile.TemporaryDirectory(prefix="gemmtune-") as folder:
@@ -247,7 +247,8 @@ def compare(a: str, b: str, *, sizes: Problems = None, database: Optional[str] =
         if os.path.exists(drawn):
             with open(drawn, encoding="utf-8") as file:
                 picture = file.read()
-    return Rows(rows or [], picture)
+    facts = rows or {"rows": []}
+    return Rows(facts.pop("rows"), picture, facts)
 
 
 def _roofline(facts):

@@ -32,12 +32,13 @@ class Rows(list):
 
     In a notebook it is a table, below `picture`, the program's own drawing (SVG text), where it made
     one. `columns`: the names of all columns, in the program's order. docs/guide.md and `gemmtune help
-    COMMAND` say what they mean; units are in the names: `_ns`, `_bytes`, `gflops`.
+    COMMAND` say what they mean; units are in the names: `_ns`, `_bytes`, `gflops`. `facts`: what the
+    program says of all rows together, where it does.
     """
 
-    def __init__(self, rows=(), picture: Optional[str] = None):
+    def __init__(self, rows=(), picture: Optional[str] = None, facts: Optional[dict] = None):
         super().__init__(rows)
-        self.picture = picture
+        self.picture, self.facts = picture, facts or {}
 
     @property
     def columns(self) -> list:
