@@ -63,9 +63,9 @@ class Torch:
         self.empty_of = torch.empty
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
-    @staticmethod
-    def key(x):
-        return x.shape, x.stride(), x.dtype, x.device, x.requires_grad
+    def key(self, x):
+        return (x.shape, x.stride(), x.dtype, x.device,
+                x.requires_grad and self.torch.is_grad_enabled())
 
     @staticmethod
     def view(x):
@@ -416,8 +416,6 @@ class JAX(DLPack):
 
     @staticmethod
     def device(x):
-        if type(x).__name__.endswith("Tracer"):
-            raise errors.Unsupported("a traced array: inside of jax.jit use gemmtune.jax.matmul")
         places = list(x.devices())
         if len(places) != 1:
             raise errors.Unsupported(f"an array lies on {len(places)} devices: gemmtune takes those on one")
@@ -473,7 +471,9 @@ def _find(kind_of_type):
             return Torch()
         if (top, base.__name__) == ("cupy", "ndarray"):
             return CuPy()
-        if top in ("jax", "jaxlib") and (base.__name__ == "ArrayImpl" or base.__name__.endswith("Tracer")):
+        if top in ("jax", "jaxlib") and base.__name__ == "Tracer":
+            raise errors.Unsupported("an array that jax.jit or jax.vmap traces: call gemmtune outside of them")
+        if top in ("jax", "jaxlib") and base.__name__ == "ArrayImpl":
             return JAX()
     if hasattr(kind_of_type, "__cuda_array_interface__"):
         return Interface()
