@@ -154,10 +154,10 @@ def problem(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optio
             operands: Optional[dict] = None, **named: Any) -> str:
     """The name of the problem that matmul computes for these arguments, as "f32-nn-64x64x64".
 
-    The name is what `tune`, `lookup`, `trials` and the program take. Shapes and arguments as
-    matmul's; nothing is computed. A product of a batch that shares b may be one of more rows.
+    `tune`, `lookup`, `trials` and the program take the name. Nothing is computed. A batch that shares b
+    may be one product of more rows.
 
-    Errors: as matmul's.
+    Arguments and shapes: as matmul's. Errors: as matmul's.
     """
     if operands:
         named = {**named, **operands}
@@ -255,8 +255,10 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
     """Looks the product of these arrays up once, builds its kernel, and returns a Plan.
 
     The arrays stand for all of their shapes, strides, types and devices; what they hold is not read.
-    Arguments, shapes and errors as matmul's. An `out` is needed where the result has strides of its
-    own; calls may then give one like it. Operands of an epilogue are given here and with each call.
+    An `out` is needed where the result has strides of its own; calls may then give one like it.
+    Operands of an epilogue are given here and with each call.
+
+    Arguments and shapes: as matmul's. Errors: as matmul's; errors.BuildError where no kernel builds.
     """
     if operands:
         named = {**named, **operands}
@@ -280,9 +282,10 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
 def reload(database: Optional[str] = None) -> None:
     """Has later calls read the database anew: they use what was tuned since, or another database.
 
-    database: a path; None: $GEMMTUNE_DB, or else the user's own. `gemmtune.tune` calls this. Plans
-    that exist stay as they are. Errors: none here; the next product raises errors.FileError or
-    errors.DatabaseError where a named database cannot be read.
+    database: a path; None: $GEMMTUNE_DB, or else the user's own.
+
+    `gemmtune.tune` calls this. Plans that exist stay as they are. Shapes, units: none. Errors: none here;
+    the next product raises errors.FileError or errors.DatabaseError where it cannot be read.
     """
     _devices.reload(database)
     forget()

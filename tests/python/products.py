@@ -51,7 +51,7 @@ def make(values, how, fill):
     memory = np.full(outer, fill, values.dtype)
     view = memory.transpose([order.index(i) for i in range(values.ndim)])
     index = tuple(slice(None, size * abs(step), abs(step)) for size, step in zip(values.shape, steps))
-    view = view[index][tuple(slice(None, None, -1 if step < 0 else 1) for step in steps)]
+    view = view[(*index, ...)][(*(slice(None, None, -1 if step < 0 else 1) for step in steps), ...)]
     view[...] = values
     return view
 
