@@ -4,7 +4,7 @@
 #   make [all]      build/gemmtune, build/libgemmtune.a, build/libgemmtune.so, and the libraries of
 #                   gemmtune exec
 #   make demo       tune the first device there is, then run a tuned kernel
-#   make check      what a change should pass; check-unit check-device check-tune check-cli:
+#   make check      what a change should pass; check-unit check-device check-tune check-cli check-python:
 #                   every test of one kind
 #   make check-long what `make check` leaves out: tests that take long, and the rest of the
 #                   tests that it does a part of (GT_LONG=1)
@@ -14,6 +14,7 @@
 #   make lint       rooms, cppcheck, shellcheck, mandoc; format, format-check: clang-format
 #   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
+#   make wheel      the Python package, in build/wheels
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
 #                   uninstall removes what install has put there
 #
@@ -86,6 +87,7 @@ UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
+PYTHON := $(call pick,$(wildcard tests/python/*.sh))
 # A line "check: WORD..." at the head of a test, in a comment of its own, says which lists have it:
 #   long     `make check` leaves the test to `make check-long`
 #   part     `make check` does a part of the test, and `make check-long` the rest
@@ -101,7 +103,7 @@ endif
 $(foreach m,$(MARKS),$(if $(filter $m=%,$(MARKED)),,$(error no test has a line "check: $m")))
 # The tests that have one of these words.
 marked = $(filter $(patsubst tests/%.c,$(B)/tests/%,$(foreach m,$1,$(patsubst $m=%,%,$(filter $m=%,$(MARKED))))), \
-    $(DEVICE) $(TUNE) $(CLI) $(UNIT))
+    $(DEVICE) $(TUNE) $(CLI) $(PYTHON) $(UNIT))
 # GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
 ifdef GT_SHARE
 ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
@@ -114,7 +116,7 @@ eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
 LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
 LONG  := $(call eighth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
-TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(CLI) $(UNIT))
+TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(PYTHON) $(CLI) $(UNIT))
 
 # The tests that start threads are linked with the library and these rooms alone, so that little is compiled for
 # `make SAN=thread check-threads`.
@@ -167,8 +169,9 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man FORCE
+        check-device check-tune check-cli check-python check-threads check-nvrtc check-ptx test-programs \
+        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man wheel \
+        wheel-parts FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -393,6 +396,9 @@ check-tune: $(B)/gemmtune $(filter $(B)/%,$(TUNE)) $(EXAMPLES) $(TOOLS)
 	$(call some,$(TUNE))@$(RUN) $(TUNE)
 check-cli: all $(FEW_TOOLS)
 	$(call some,$(CLI))@$(RUN) $(CLI)
+check-python: all $(TOOLS)
+	@tools/fetch-python $(B)
+	$(call some,$(PYTHON))@$(RUN) $(PYTHON)
 # The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
@@ -437,11 +443,13 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESS
 
 check:
 	@tools/setup build device check
+	@tools/fetch-python $(B)
 	@$(MAKE) --no-print-directory $(jobs) check-all
 check-all: all test-programs examples
 	$(call some,$(TESTS))@$(RUN) tools/check-arrows tools/check-text $(TESTS)
 check-long:
 	@tools/setup build device check
+	@tools/fetch-python $(B)
 	@$(MAKE) --no-print-directory $(jobs) check-long-all
 check-long-all: all test-programs
 	$(call some,$(LONG))@GT_LONG=1 GT_SHARE=$(LONG_SHARE) $(RUN) $(LONG)
@@ -542,6 +550,33 @@ uninstall:
 	for link in $(INSTALLED_LINKS); do rm -f "$(DESTDIR)$$link"; done
 	@[ ! -d "$(DESTDIR)$(DATADIR)" ] || find "$(DESTDIR)$(DATADIR)" -depth -type d -empty -delete
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
+
+# The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
+# PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+ZIG       := $(wildcard $(B)/zig/ziglang/zig)
+WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
+found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
+WHEEL_LIBS = $(or $(call found,libsqlite3.a),-lsqlite3) \
+             $(or $(call found,libcjson.a),$(call found,libcjson.so.1)) -ldl -lm
+WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/bin/gemmtune \
+             $(if $(call found,libcjson.a),,$(B)/wheel/lib/libcjson.so.1)
+define link_wheel
+$(call say,LD,$@)
+$(Q)mkdir -p $(@D) && $(WHEEL_CC) -s -pthread -Wl,-z,relro -Wl,-z,now -o $@ $(filter %.o,$^) $1 $(WHEEL_LIBS)
+endef
+$(B)/wheel/lib/libgemmtune.so: $(LIB_OBJ) $(B)/sources tools/exports.map
+	$(call link_wheel,$(SO_LDFLAGS) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
+$(B)/wheel/bin/gemmtune: $(PROG_OBJ) $(LIB_OBJ) $(B)/sources
+	$(call link_wheel,-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(or $(call found,libz.a),-lz))
+$(B)/wheel/lib/libcjson.so.1: $(call found,libcjson.so.1)
+	$(Q)mkdir -p $(@D) && cp -L $< $@
+wheel-parts: $(WHEEL)
+wheel:
+	@tools/setup build
+	@tools/fetch-zig $(B)
+	@rm -rf $(B)/wheel
+	@$(MAKE) --no-print-directory $(jobs) wheel-parts
+	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(B)/wheels
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: a context of the library for each one that is used, kept until the process ends."""
+
+import ctypes as c
+import os
+import sys
+import threading
+
+from . import _abi, _cuda, _library, _opencl, errors
+
+_BACKENDS = {"cuda": (_abi.CUDA, _cuda), "opencl": (_abi.OPENCL, _opencl)}
+_lock = threading.RLock()
+_listed = {}   # backend: [(handle, name)]
+_drivers = {}  # (backend, index): Driver
+_opened = {}   # (backend, index): Device
+_named = {}    # what the caller said: Device
+_database = None  # the path that later calls read; None: the library's own choice
+forked = False
+
+
+def _after_fork():
+    """A child has no threads of the driver, and CUDA's context does not serve it."""
+    global forked
+    if _drivers or _listed.get("opencl"):
+        forked = True
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def list_of(backend):
+    """[(handle, name)] of a backend's devices."""
+    refuse_fork()
+    with _lock:
+        if backend not in _listed:
+            _listed[backend] = _BACKENDS[backend][1].list_devices()
+        return _listed[backend]
+
+
+def refuse_fork():
+    """Raises errors.DeviceError in a child of a process that has used a device."""
+    if forked:
+        raise errors.DeviceError(
+            "this process was forked after gemmtune had opened a device, which a child cannot use: "
+            "start processes with multiprocessing's 'spawn' or 'forkserver'")
+
+
+class Device:
+    """One device. `name` is its driver's, `word` ours: "cuda:0", "opencl:1"."""
+
+    def __init__(self, backend, index, database):
+        handle, self.name = list_of(backend)[index]
+        number, module = _BACKENDS[backend]
+        self.backend, self.index, self.word = backend, index, f"{backend}:{index}"
+        self.library = _library.library()
+        if (backend, index) not in _drivers:
+            if backend == "cuda":
+                _library.load_nvrtc()
+            _drivers[backend, index] = module.Driver(handle)
+        self.driver = _drivers[backend, index]
+        self.driver.enter()
+        target = _abi.Target()
+        _abi.check(self.library, self.library.gemmtune_target_init_sized(
+            c.byref(target), c.sizeof(target), number))
+        target.context, target.device = self.driver.context, self.driver.device
+        opened = c.c_void_p()
+        _abi.check(self.library, self.library.gemmtune_open(
+            c.byref(opened), database.encode() if database else None, c.byref(target)))
+        self.ctx = opened.value
+        self.contexts = (c.c_void_p * 1)(self.ctx)
+        self.lock = threading.Lock()
+        self._workspaces = {}   # stream: (memory, bytes)
+
+    def workspace(self, stream, size):
+        """Device memory of `size` bytes or more that the calls of one stream share; 0 for none.
+
+        The caller holds `lock` until the call that uses the memory is enqueued.
+        """
+        if size == 0:
+            return None
+        memory, has = self._workspaces.get(stream, (None, 0))
+        if has < size:
+            grown = self.driver.alloc(max(size, 1 << 20))
+            if memory:
+                self.driver.release(memory, stream)
+            memory = grown
+            self._workspaces[stream] = memory, max(size, 1 << 20)
+        return memory
+
+    @staticmethod
+    def is_over():
+        """Whether nothing is freed any more: the interpreter ends, or this is a forked child."""
+        return sys.is_finalizing() or forked
+
+    def __del__(self):
+        if getattr(self, "ctx", None) and not self.is_over():
+            self.driver.enter()
+            for stream, (memory, _) in self._workspaces.items():
+                self.driver.release(memory, stream)
+            self.library.gemmtune_close(self.ctx)
+
+    def __repr__(self):
+        return f"<gemmtune device {self.word}: {self.name}>"
+
+
+def word_of(device):
+    """("cuda", 0) of None, an index of `gemmtune devices`, or a word such as "opencl:0"."""
+    if device is None:
+        device = os.environ.get("GEMMTUNE_DEVICE") or 0
+    if isinstance(device, str) and not device.isdigit():
+        backend, _, index = device.partition(":")
+        if backend not in _BACKENDS or not (index or "0").isdigit():
+            raise errors.InvalidArgument(
+                f"device {device!r}: must be an index, 'cuda:N' or 'opencl:N'")
+        return backend, int(index or 0)
+    index = int(device)
+    cudas = len(list_of("cuda"))
+    return ("cuda", index) if index < cudas else ("opencl", index - cudas)
+
+
+def open_device(device=None):
+    """The Device of an index of `gemmtune devices`, a word ("cuda:1"), or None for the first one.
+
+    None stands for $GEMMTUNE_DEVICE where that is set.
+    """
+    known = _named.get(device)
+    if known is not None and not forked:
+        return known
+    refuse_fork()
+    if isinstance(device, Device):
+        return device
+    with _lock:
+        backend, index = word_of(device)
+        there = len(list_of(backend))
+        if index < 0 or index >= there:
+            raise errors.NoDriver(
+                f"there is no device {backend}:{index}: "
+                f"{len(list_of('cuda'))} CUDA and {len(list_of('opencl'))} OpenCL devices are here")
+        place = backend, index
+        if place not in _opened:
+            _opened[place] = Device(backend, index, _database)
+        if device is not None or "GEMMTUNE_DEVICE" not in os.environ:
+            _named[device] = _opened[place]
+        return _opened[place]
+
+
+def reload(database=None):
+    """Has later calls read a database anew; what exists keeps what it has."""
+    global _database
+    with _lock:
+        _database = database
+        _opened.clear()
+        _named.clear()
+
+
+def database():
+    """The path that reload was given, or None."""
+    return _database
