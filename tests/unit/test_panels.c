@@ -105,7 +105,7 @@ static void cover(int seen[10][10], const struct gt_panel *p, int64_t m, int64_t
 }
 
 /* The panels cover C, each element once. A panel says truly what it has in common with the
- * one before: rows, or columns whose copies lie at the same place. */
+ * one before: rows, or columns with copies at the same place. */
 static void expect_order(const struct gt_binding *b, int kept) {
     int seen[10][10] = {{0}};
     struct gt_panel before = {0};
