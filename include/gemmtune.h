@@ -33,7 +33,7 @@
  *     OpenCL a gemmtune_launch with offsets that need another kernel of the plan. A call
  *     waits while another thread makes the same plan, or builds a kernel of the same
  *     source.
- *   - gemmtune_plan_prepare, or a plan whose better kernel is built behind it, starts a
+ *   - gemmtune_plan_prepare, or a plan that serves until a better kernel is built, starts a
  *     thread, which lives until gemmtune_close. A plan with two kernels that are not built
  *     starts one, which ends before the plan is made. Both compile, and call the function
  *     of gemmtune_set_log.
@@ -307,11 +307,11 @@ GEMMTUNE_API gemmtune_status gemmtune_convert(void *dst, gemmtune_dtype dst_type
 
 typedef enum gemmtune_backend { GEMMTUNE_CUDA = 0, GEMMTUNE_OPENCL = 1 } gemmtune_backend;
 
-/* What a context may do: gemmtune_target.flags. */
+/* Permissions of a context: gemmtune_target.flags. */
 typedef enum gemmtune_open_flag {
-    /* A plan whose kernel is not in the image cache does not wait for the compiler: it
-     * takes the best kernel that is there, and a thread of the context builds the better
-     * one behind it. One-call forms take that one as soon as it is built; for a plan of
+    /* Where the kernel of a plan is not in the image cache, the plan does not wait for the
+     * compiler: it takes the best kernel that is there, and a thread of the context builds
+     * the better one. One-call forms take that one as soon as it is built; for a plan of
      * gemmtune_plan_create gemmtune_plan_describe tells it (`better`), and
      * gemmtune_plan_create gives it. `gemmtune build --general` builds kernels that serve
      * until then. Where no kernel for a problem is in the image cache, a plan waits after
@@ -369,7 +369,7 @@ typedef enum gemmtune_match {
     GEMMTUNE_MATCH_DEFAULT = 3 /* never measured here: a family's start or default point */
 } gemmtune_match;
 
-/* Whether a faster kernel than a plan's is being built behind it. */
+/* Whether a faster kernel than a plan's is being built. */
 typedef enum gemmtune_better {
     GEMMTUNE_BETTER_NONE = 0,     /* no: the plan has the one that was preferred, or that
                                    * one does not build */

@@ -3,8 +3,8 @@
  * general.h - general kernels: a few points for each kind of problem (types, layout, single
  * products or batches), chosen so that one of them is near the best for any problem of the
  * kind. `gemmtune build --general` chooses them (tuner/tune/general.h), builds their images
- * and keeps the list in a file beside the images. A context that builds behind
- * (GEMMTUNE_OPEN_BUILD_BEHIND) takes the best of them while a better kernel is built.
+ * and keeps the list in a file beside the images. With GEMMTUNE_OPEN_BUILD_BEHIND a context
+ * takes the best of them while a better kernel is built.
  */
 #ifndef GT_RUNTIME_LOOKUP_GENERAL_H
 #define GT_RUNTIME_LOOKUP_GENERAL_H
@@ -26,7 +26,7 @@ struct gt_general {
     int64_t values[GT_POINT_MAX];
 };
 
-/* A plain list; those of one kind stand together, the most useful ones first. */
+/* A plain list; kernels of one kind stand together, the most useful ones first. */
 struct gt_generals {
     struct gt_general *item;
     size_t count, room;
@@ -57,8 +57,8 @@ struct gt_general_rank {
     double ns; /* the forecast; 0: none */
 };
 
-/* Those that may run the query's problem, the shortest forecast first; those without a
- * forecast come last, in the list's order. Returns how many. */
+/* The kernels that may run the query's problem, the shortest forecast first; kernels
+ * without a forecast come last, in the list's order. Returns how many. */
 size_t gt_generals_rank(struct gt_general_rank out[GT_GENERALS_RANKED],
                         const struct gt_generals *g, const struct gt_query *q);
 /* The choice of such a kernel. `best_ns` is the forecast of the best kernel; 0: there is

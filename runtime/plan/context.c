@@ -84,7 +84,7 @@ static gt_status read_target(gemmtune_target *out, const gemmtune_target *target
     return status;
 }
 
-/* Without an image cache nothing can be built behind a plan. */
+/* Without an image cache no plan need be made anew. */
 static void allow(gemmtune_ctx *ctx, uint32_t flags) {
     ctx->builds_behind =
         (flags & GEMMTUNE_OPEN_BUILD_BEHIND) != 0 && gt_build_keeps(ctx->gpu->driver);

@@ -36,7 +36,7 @@ struct gemmtune_ctx {
     struct gt_duels duels;       /* of the device */
     char device_key[GT_DEVICE_KEY_MAX];
     bool builds_behind;                  /* GEMMTUNE_OPEN_BUILD_BEHIND */
-    struct gt_generals generals;         /* when it builds behind */
+    struct gt_generals generals;         /* with that flag */
     struct gt_sharing *programs, *plans; /* that are loaded, that exist */
     struct gt_plan_cache cache;
     struct gt_packer packer;

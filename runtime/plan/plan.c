@@ -45,7 +45,7 @@ struct gemmtune_plan {
     uint64_t mask[3];  /* low bits of A, B and C that must be 0 for the wide kernel */
     size_t element_bytes[3];
     gemmtune_match match;
-    bool behind;              /* a better kernel than one of these is to be built */
+    bool for_now;             /* a better kernel than one of these is to be built */
     struct gt_better *better; /* what became of that; NULL: it is not waited for */
     size_t workspace_bytes;
     struct gt_duels duels; /* of the wide kernel, with no more workspace */
@@ -136,17 +136,17 @@ static gt_status choose_wide(struct gt_exec **out, struct gt_choice *choice,
     return gt_plan_choose(choice, ctx->gpu, *query, way == CACHED, build, &building, err);
 }
 
-/* The best wide kernel; while that is not built, one that is. *behind: so it was. */
-static gt_status find_wide(struct gt_exec **out, bool *behind, struct gt_choice *choice,
+/* The best wide kernel; while that is not built, one that is. *for_now: so it is. */
+static gt_status find_wide(struct gt_exec **out, bool *for_now, struct gt_choice *choice,
                            gemmtune_ctx *ctx, const struct gt_query *query,
                            struct gt_err *err) {
     struct gt_err why = {""};
     const gt_status status = choose_wide(out, choice, ctx, query, BEST_CACHED, &why);
     if (status != GEMMTUNE_ESTOPPED)
         return status == GEMMTUNE_OK ? status : gt_fail(err, status, "%s", why.line);
-    *behind = take_general(out, choice, ctx, query, expected_ns(choice)) ||
-              choose_wide(out, choice, ctx, query, CACHED, NULL) == GEMMTUNE_OK;
-    return *behind ? GEMMTUNE_OK : choose_wide(out, choice, ctx, query, BUILD, err);
+    *for_now = take_general(out, choice, ctx, query, expected_ns(choice)) ||
+               choose_wide(out, choice, ctx, query, CACHED, NULL) == GEMMTUNE_OK;
+    return *for_now ? GEMMTUNE_OK : choose_wide(out, choice, ctx, query, BUILD, err);
 }
 
 static gt_status choose_narrow(struct gt_exec **out, struct gt_choice *choice,
@@ -158,21 +158,24 @@ static gt_status choose_narrow(struct gt_exec **out, struct gt_choice *choice,
                                  &building, err);
 }
 
-/* The same for the narrow kernel. Without a narrow one that is built the plan waits: it
+/* The same for the narrow kernel. A plan that is to be made anew needs not know the best
+ * one: that would take a lookup. Without a narrow one that is built the plan waits: it
  * would refuse pointers. */
-static gt_status find_narrow(struct gt_exec **out, bool *behind, gemmtune_ctx *ctx,
+static gt_status find_narrow(struct gt_exec **out, bool *for_now, gemmtune_ctx *ctx,
                              const struct gt_query *query, const struct gt_choice *wide,
                              struct gt_err *err) {
     const struct gt_query narrow = gt_narrow_query(*query);
     struct gt_choice choice;
     struct gt_err why = {""};
+    if (*for_now && take_general(out, &choice, ctx, &narrow, 0))
+        return GEMMTUNE_OK;
     const gt_status status =
         choose_narrow(out, &choice, ctx, query, wide, BEST_CACHED, &why);
     if (status != GEMMTUNE_ESTOPPED)
         return status == GEMMTUNE_OK ? status : gt_fail(err, status, "%s", why.line);
     if (!take_general(out, &choice, ctx, &narrow, 0))
         return choose_narrow(out, &choice, ctx, query, wide, BUILD, err);
-    *behind = true;
+    *for_now = true;
     return GEMMTUNE_OK;
 }
 
@@ -206,7 +209,7 @@ static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
     struct gt_err why = {""};
     const gt_status status =
         may_serve(ctx, query) && !only_cached
-            ? find_narrow(&plan->narrow, &plan->behind, ctx, query, wide, &why)
+            ? find_narrow(&plan->narrow, &plan->for_now, ctx, query, wide, &why)
             : choose_narrow(&plan->narrow, &choice, ctx, query, wide,
                             only_cached ? CACHED : BUILD, &why);
     if (status == GEMMTUNE_ENOMEM)
@@ -252,10 +255,10 @@ static gt_status try_late(struct late *late, size_t workspace_max) {
         gt_ctx_query(late->ctx, &late->problem, late->worst, workspace_max);
     struct gt_choice choice;
     struct gt_exec *narrow = NULL;
-    bool behind = false;
+    bool for_now = false;
     const gt_status status =
         may_serve(late->ctx, &query)
-            ? find_narrow(&narrow, &behind, late->ctx, &query, &late->wide, &late->why)
+            ? find_narrow(&narrow, &for_now, late->ctx, &query, &late->wide, &late->why)
             : choose_narrow(&narrow, &choice, late->ctx, &query, &late->wide, BUILD,
                             &late->why);
     if (status == GEMMTUNE_OK)
@@ -318,7 +321,7 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
     struct gt_choice choice;
     struct gt_exec_info info;
     gt_status status = may_serve(ctx, query) && !only_cached
-                           ? find_wide(&plan->wide, &plan->behind, &choice, ctx, query, err)
+                           ? find_wide(&plan->wide, &plan->for_now, &choice, ctx, query, err)
                            : choose_wide(&plan->wide, &choice, ctx, query,
                                          only_cached ? CACHED : BUILD, err);
     if (status != GEMMTUNE_OK)
@@ -344,7 +347,7 @@ static gt_status make(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_pl
         gt_ctx_query(ctx, ask->canonical, ask->worst, ask->workspace_max);
     const gt_status status = fill(plan, ctx, &query, ask->only_cached, err);
     plan->swapped = ask->swapped;
-    if (status == GEMMTUNE_OK && plan->behind)
+    if (status == GEMMTUNE_OK && plan->for_now)
         plan->better = gt_better_order(ctx, ask);
     if (status == GEMMTUNE_OK && !ask->only_cached && plan->better == NULL &&
         plan->expected_loss > 0)

@@ -2,7 +2,7 @@
 /*
  * plan_ahead.h - the narrow kernel of a plan, which a thread compiles into the image cache
  * while the plan's maker compiles the wide one. The compiler takes about as long for each,
- * so a plan whose kernels are not cached is ready in two thirds of the time.
+ * so a plan without cached kernels is ready in less than two thirds of the time.
  */
 #ifndef GT_RUNTIME_PLAN_PLAN_AHEAD_H
 #define GT_RUNTIME_PLAN_PLAN_AHEAD_H

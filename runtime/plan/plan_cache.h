@@ -4,7 +4,7 @@
  * a lock.
  *
  * - A slot changes from NULL to an entry once; an entry's key never changes. Its plan is
- *   replaced when a better kernel was built behind it. A table that is full, or that loses
+ *   replaced when a better kernel was built. A table that is full, or that loses
  *   entries, is replaced by another one.
  * - A reader is counted while it uses a table or a plan. So a reader that still uses an old
  *   table may miss a plan, but no more: it then takes the lock and looks again.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan_prepare.h - kernels that are built into the image cache by a thread of the context,
- * so that nobody waits for them: gemmtune_plan_prepare, and the better kernels of plans in
- * a context that builds behind.
+ * so that nobody waits for them: gemmtune_plan_prepare, and the better kernels of plans
+ * with GEMMTUNE_OPEN_BUILD_BEHIND.
  */
 #ifndef GT_RUNTIME_PLAN_PLAN_PREPARE_H
 #define GT_RUNTIME_PLAN_PLAN_PREPARE_H
@@ -16,8 +16,8 @@
 struct gt_plan_order; /* one problem to prepare */
 struct gt_plan_ask;
 
-/* What became of the better kernel of a problem: shared by its order and the plans that
- * serve meanwhile. */
+/* The state of a problem's better kernel: shared by its order and the plans that serve
+ * meanwhile. */
 struct gt_better {
     atomic_int users;
     atomic_int state; /* a gemmtune_better */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_general.c - from `gemmtune build --general` to a program that builds behind: its
- * first product does not wait for the compiler, a later one has the better kernel, and both
- * are right. On the fake CUDA driver the compiler hangs until the first product is there.
- * On OpenCL as well, where the compiler does not hang.
+ * test_general.c - from `gemmtune build --general` to a program that lets better
+ * kernels be built: its first product does not wait for the compiler, a later one has the
+ * better kernel, and both are right. On the fake CUDA driver the compiler hangs until the
+ * first product is there. On OpenCL as well, where the compiler does not hang.
  */
 #include "core/problem/problem.h"
 #include "runtime/drivers/cache.h"

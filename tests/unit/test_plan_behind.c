@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check: threads */
-/* A context that builds behind (GEMMTUNE_OPEN_BUILD_BEHIND): plans take kernels that are
- * built, and the better ones when these are. While the gate of plan_driver.h is closed the
+/* A context with GEMMTUNE_OPEN_BUILD_BEHIND: plans take kernels that are built, and the
+ * better ones when these are. While the gate of plan_driver.h is closed the
  * compiler hangs, so a call that returns has not waited for it. */
 #include "runtime/lookup/general.h"
 #include "runtime/plan/context.h"
 #include "tests/unit/plan_driver.h"
 
-/* The points of the general kernels differ from the tuned one, whose BM is 64. */
+/* The points of the general kernels differ from the tuned one, which has BM 64. */
 #define GENERAL "#define GT_BM 32\n"
 static const char *const points[] = {
     "BM=32 BN=32 BK=8 THREADS=64 OWN=1 TM=4 VA=2 VB=2 PAD=4 DOUBLE=1 MINB=1 GROUP=4",
@@ -71,7 +71,7 @@ static gemmtune_ctx *open_with(uint32_t flags) {
     return ctx;
 }
 
-/* A context that builds behind, with so many general kernels in its list; `built` of them
+/* A context with that flag and so many general kernels in its list; `built` of them
  * are built. The compiler hangs. */
 static gemmtune_ctx *begin(size_t kernels, const char *built) {
     atomic_store(&kept_count, 0);
@@ -98,7 +98,7 @@ static bool is_general(const gemmtune_plan *plan) {
     return strstr(info.params, "BM=32") != NULL;
 }
 
-/* Until the thread of the context has done what was ordered. */
+/* Until the thread of the context has carried out the order. */
 static void wait_while_building(const gemmtune_plan *plan) {
     while (better_of(plan) == GEMMTUNE_BETTER_BUILDING)
         nap();
@@ -205,7 +205,7 @@ static void test_another_kernel_serves(void **state) {
     close_all(ctx);
 }
 
-/* Who wants a tuned kernel gets no other one. */
+/* A plan that accepts tuned kernels alone gets no other one. */
 static void test_exact_plans_wait(void **state) {
     gemmtune_problem own;
     gemmtune_plan *plan = NULL;
@@ -352,7 +352,7 @@ static void test_flags(void **state) {
     assert_non_null(strstr(gemmtune_errmsg(), "flags"));
     atomic_store(&has_no_folder, true);
     ctx = open_with(GEMMTUNE_OPEN_BUILD_BEHIND);
-    assert_false(ctx->builds_behind); /* nothing could be built behind */
+    assert_false(ctx->builds_behind); /* no image could be kept */
     close_all(ctx);
 }
 

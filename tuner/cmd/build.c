@@ -38,7 +38,7 @@ static const struct gt_option options[] = {
      "better ones are built (GEMMTUNE_OPEN_BUILD_BEHIND), and print what they lose",
      0, 0},
     {"types", 0, GT_OPT_NAMES, offsetof(struct values, general.types), "WORDS",
-     "types of general kernels (default: those that have results)", 0, 0},
+     "types of general kernels (default: types with results)", 0, 0},
     {"kernels", 0, GT_OPT_INT, offsetof(struct values, general.kernels), "N",
      "general kernels of a kind (default 24)", 1, 32},
     {"draws", 0, GT_OPT_INT, offsetof(struct values, general.draws), "N",
@@ -155,7 +155,7 @@ static void say_missing(const struct gt_prebuild_result *r) {
                 r->dropped, plural(r->dropped), limit);
 }
 
-/* What kernels were built for: "3 problems", "24 general kernels", or both. */
+/* The subject of a summary: "3 problems", "24 general kernels", or both. */
 enum { SUBJECT_MAX = 96 };
 static void set_subject(char out[SUBJECT_MAX], const struct work *w) {
     const size_t general = w->general.list.count;

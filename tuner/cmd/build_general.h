@@ -10,7 +10,7 @@
 enum { GT_GENERAL_KERNELS = 24, GT_GENERAL_DRAWS = 192 }; /* unless options say otherwise */
 
 struct gt_build_general_values {
-    struct gt_texts types; /* none: those of the results */
+    struct gt_texts types; /* none: the types of the results */
     int64_t kernels, draws, seed;
 };
 

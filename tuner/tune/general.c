@@ -392,8 +392,8 @@ static void sum_up(struct gt_general_loss *out, double *loss, size_t count) {
     out->largest = count > 0 ? loss[count - 1] : 0;
 }
 
-/* Adds the row of the present kind: the kernels of the list from `first` to before `end`.
- */
+/* Adds the row of the present kind, with the kernels of the list from `first` to before
+ * `end`. */
 static gt_status judge(struct gt_general_set *set, const struct choosing *c, size_t first,
                        size_t end, struct gt_err *err) {
     double *loss = calloc(c->asks + 1, sizeof *loss);
@@ -453,7 +453,7 @@ static gt_status make_kind(struct gt_general_set *set, struct choosing *c,
     return status == GEMMTUNE_OK ? take_best(set, c, err) : status;
 }
 
-/* Chooses with the problems of one draw, and judges with those of another. */
+/* Chooses with the problems of one draw, and judges with other ones. */
 static gt_status make_all(struct gt_general_set *set, struct choosing *c, const char *types,
                           struct gt_err *err) {
     size_t first[KINDS + 1];

@@ -2,7 +2,7 @@
 /*
  * general.h - chooses the general kernels of a device (runtime/lookup/general.h). For each
  * kind of problem (types, layout, single products or batches) problems are drawn and looked
- * up. Of all kernels that a lookup answered with, those are taken that together lose least
+ * up. Of all kernels that a lookup answered with, a few are taken: together they lose least
  * against the answers, by forecast. How much they lose is then seen on other problems. The
  * same records and seed give the same kernels. Needs no device.
  */
@@ -31,7 +31,7 @@ struct gt_general_loss {
     struct gt_general_kind kind;
     size_t kernels;
     size_t asked, refused;       /* refused: by all kernels of the kind */
-    double mean, of_95, largest; /* losses of those that are not refused */
+    double mean, of_95, largest; /* losses of questions that are not refused */
 };
 
 /* Everything that was chosen. */
