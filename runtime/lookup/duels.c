@@ -73,8 +73,7 @@ size_t gt_duels_of(const struct gt_duel **first, const struct gt_duels *all,
     return high - low;
 }
 
-/* The version of the newest duel that the caller has the workspace for; 0: there is none.
- */
+/* The version of the newest duel that the caller has room for; 0: there is none. */
 static int newest_version(const struct gt_duel *duel, size_t count, uint64_t bytes) {
     const struct gt_duel *newest = NULL;
     for (size_t i = 0; i < count; i++)

@@ -259,7 +259,9 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
     b += gt_slab_from(B_ALONG, BN, BK, VB, T, ldb, t);
 
     do {
-        const int tile = STREAM ? at / per : CLUSTER ? GT_BLOCK / SPLIT : GT_BLOCK % DIVISOR(tiles);
+        const int tile = STREAM    ? at / per
+                         : CLUSTER ? GT_BLOCK / SPLIT
+                                   : GT_BLOCK % DIVISOR(tiles);
         const int first = STREAM ? at % per : part * share; /* the block's first slab */
         const int slabs = STREAM ? GT_MIN(per - first, end - at)
                                  : GT_MAX(0, GT_MIN(per - first, share));

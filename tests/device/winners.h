@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* winners.h - a database in which given kernels have won on a machine, for tests of plans.
- */
+/* winners.h - a database in which given kernels have won, for tests of plans. */
 #ifndef GT_TESTS_DEVICE_WINNERS_H
 #define GT_TESTS_DEVICE_WINNERS_H
 

@@ -19,6 +19,10 @@ is "matrices that begin at any element" "exit $?$(grep FAILED "$TMPDIR/out")" "e
 FAKE_CUDA_DEVICE=h200 FAKE_CUDA_ORDER=1 "$GT_BUILD/tests/device/test_one_call" >"$TMPDIR/out" 2>&1
 is "workspaces of one-call forms: streams, threads, captures" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
 
+FAKE_CUDA_DEVICE=h200 GEMMTUNE_LIBOPENCL=/nowhere GT_SHARE="${GT_SHARE:-0/4}" \
+    "$GT_BUILD/tests/device/test_drawn" >"$TMPDIR/out" 2>&1
+is "drawn problems with drawn kernels, workspaces and offsets" "exit $?$(grep -A 1 FAILED "$TMPDIR/out")" "exit 0"
+
 # starts DEVICE PROBLEM FAMILY [OPTION...]: its default and starts, which must be right or refuse
 # the problem; at least one must run. Options as of each_family.
 starts() {

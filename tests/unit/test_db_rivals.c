@@ -96,8 +96,7 @@ static void test_round_trip(void **state) {
     gt_db_close(db);
 }
 
-/* A kernel has a row for each workspace, library and version; one of the same is replaced.
- */
+/* There is a row for each workspace, library and version. The same again replaces it. */
 static void test_replaced(void **state) {
     struct gt_rival_row row = a_rival(0);
     (void)state;
@@ -204,7 +203,7 @@ static void test_merged(void **state) {
     memcpy(lines, seen.lines, sizeof lines);
     assert_int_equal(read_all("ba.db"), 2);
     assert_memory_equal(lines, seen.lines, sizeof lines);
-    assert_int_equal(merge("a.db", "ab.db").rivals, 1); /* that of b */
+    assert_int_equal(merge("a.db", "ab.db").rivals, 1); /* from b */
     assert_int_equal(read_all("a.db"), 2);
     assert_non_null(strstr(seen.lines[0], "1.2034")); /* from here, first */
     assert_true(seen.lines[0][strlen(seen.lines[0]) - 1] == '1');

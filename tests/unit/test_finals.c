@@ -345,19 +345,19 @@ static void test_limited_winner(void **state) {
     rank_splits(&result, (const int[]){11, 9, 2, 1}, 4);
     rank_splits(&won, (const int[]){4, 2}, 2);
     won.winner[0].time.median_ns = 77;
-    gt_finals_limit_take(&result, &won, 1);
+    gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
     assert_splits(&result, (const int[]){11, 9, 4, 2, 1}, 5);
     assert_true(result.winner[2].time.median_ns == 77);
     /* one that is there moves up */
     rank_splits(&won, (const int[]){1}, 1);
-    gt_finals_limit_take(&result, &won, 1);
+    gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
     assert_splits(&result, (const int[]){11, 9, 1, 4, 2}, 5);
     /* none was ranked: it is the last */
     rank_splits(&result, (const int[]){11, 9}, 2);
-    gt_finals_limit_take(&result, &won, 1);
+    gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
     assert_splits(&result, (const int[]){11, 9, 1}, 3);
     rank_splits(&won, NULL, 0); /* nobody was correct */
-    gt_finals_limit_take(&result, &won, 1);
+    gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
     assert_int_equal(result.winners, 3);
 }
 
@@ -368,13 +368,31 @@ static void test_limited_winner_takes_a_place(void **state) {
     (void)state;
     rank_splits(&result, split, GT_FINALISTS_MAX);
     rank_splits(&won, (const int[]){4}, 1);
-    gt_finals_limit_take(&result, &won, 1);
+    gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
     assert_splits(&result, (const int[]){11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 4, 2},
                   GT_FINALISTS_MAX);
 }
 
+/* A search that was limited to less than 32 MiB decides within its own limit. */
+static void test_own_limit(void **state) {
+    static const struct {
+        int64_t own, bytes;
+    } rows[] = {{0, 32 << 20}, {4096, 4096}, {64 << 20, 32 << 20}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_finals f = {.own_limit = rows[i].own};
+        struct gt_finalist who = {.workspace_bytes = 8192, .screen_ns = 5};
+        assert_int_equal(gt_finals_limit_bytes(&f, 0), 0);
+        assert_int_equal(gt_finals_limit_bytes(&f, 1), rows[i].bytes);
+        gt_finals_offer_limited(&f, &who);
+        assert_int_equal(f.limited[0].count, 0);
+        assert_int_equal(f.limited[1].count, rows[i].bytes >= 8192);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_limit),
         cmocka_unit_test(test_seed_of_the_job),
         cmocka_unit_test(test_clock_does_not_decide),
         cmocka_unit_test(test_compared_are_kept),

@@ -12,6 +12,7 @@
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/doubtful.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +48,10 @@ static const struct gt_option options[] = {
      "how to search: " GT_STRATEGY_HELP, 0, 0},
     {"family", 'f', GT_OPT_NAMES, offsetof(struct gt_tune_values, families), "NAMES",
      "try these families only, with commas between; may be repeated", 0, 0},
+    GT_OPTION_WORKSPACE(
+        struct gt_tune_values,
+        "search only kernels that need at most SIZE of workspace, and decide "
+        "between them: 0 or 4MiB (default none: any)"),
     GT_OPTION_TEMPLATES(struct gt_tune_values),
     GT_OPTION_SEED(struct gt_tune_values),
     {"timeout", 0, GT_OPT_SECONDS, offsetof(struct gt_tune_values, timeout), "TIME",
@@ -64,9 +69,9 @@ static const struct gt_option options[] = {
      "--learn",
      0, 0},
     {"against", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, against), "LIST",
-     "then measure the winners in turns with these libraries, without a workspace and with "
-     "32 MiB, and store who is faster: cublas, cublaslt or both with a comma between; what "
-     "is stored of the same kernel and version is not measured again",
+     "then measure the winners in turns with these libraries, without a workspace, with "
+     "32 MiB and with --workspace, and store who is faster: cublas, cublaslt or both with "
+     "a comma between; of the same kernel and version nothing is measured twice",
      0, 0},
     {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
      "then build the kernels of the database's results, as gemmtune build does", 0, 0},
@@ -253,6 +258,8 @@ int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
     *setup = (struct gt_session_setup){
         .templates = &v->templates, .compilers = v->jobs, .timeout_s = v->timeout};
     t->only = &v->families;
+    t->limits_workspace = isfinite(v->workspace);
+    t->workspace_max = t->limits_workspace ? (int64_t)v->workspace : 0;
     t->seed = (uint64_t)v->seed;
     t->strict = v->budget > 0;
     t->trials_only = v->trials_only;
@@ -289,7 +296,7 @@ static int build(const struct gt_tune_request *r, int code) {
 }
 
 int gt_tune_parse(struct gt_tune_values *v, int argc, char **argv, int *first) {
-    *v = (struct gt_tune_values){.seed = 1, .jobs = -1};
+    *v = (struct gt_tune_values){.seed = 1, .jobs = -1, .workspace = (double)INFINITY};
     return gt_common_parse(&gt_cmd_tune, argc, argv, v, &v->format, 0, argc, first);
 }
 

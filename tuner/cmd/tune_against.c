@@ -2,8 +2,8 @@
 /*
  * tune_against.c - `gemmtune tune --against`: what is tuned is measured in turns with the
  * vendor's libraries, as `gemmtune bench` does, and stored. It comes after the last
- * problem, when no worker holds the device. What is there of the same kernel, workspace and
- * version of a library is not measured again, unless it was too noisy.
+ * problem, when no worker holds the device. A comparison of the same kernel, workspace
+ * and version of a library is not made again, unless it was too noisy.
  */
 #include "tuner/cmd/tune.h"
 
@@ -19,6 +19,7 @@
 #include "tuner/bench/cublas_api.h"
 #include "tuner/tune/finals.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,15 @@ struct against {
     struct gt_families *families; /* the library's */
     double floor[GT_DTYPES];      /* of the present workspace */
     struct gt_sweep sweep;        /* the lines of the present workspace */
-    size_t done, failed, all;     /* lines of every workspace */
-    gt_status unstored;           /* the first failure to store a line */
+    int64_t limit[GT_WORKSPACE_LIMITS +
+                  1]; /* the workspaces: the usual ones, and --workspace */
+    int limits;
+    size_t done, failed, all; /* lines of every workspace */
+    gt_status unstored;       /* the first failure to store a line */
     struct gt_err why;
 };
 
-/* What a database knows. */
+/* The results of a database. */
 struct stored {
     struct gt_snapshot snapshot;
     struct gt_known *known;
@@ -237,17 +241,29 @@ static int find_versions(struct against *a) {
     return missing ? GT_EXIT_FAILURE : -1;
 }
 
+static void list_limits(struct against *a) {
+    const double own = a->r->v->workspace;
+    bool usual = isinf(own);
+    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++) {
+        a->limit[a->limits++] = gt_workspace_limits[i];
+        usual = usual || (int64_t)own == gt_workspace_limits[i];
+    }
+    if (!usual)
+        a->limit[a->limits++] = (int64_t)own;
+}
+
 static gt_status compare(struct against *a, const struct stored *s, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    for (int i = 0; i < GT_WORKSPACE_LIMITS && status == GEMMTUNE_OK; i++) {
-        status = find_lines(a, s, gt_workspace_limits[i], err);
+    list_limits(a);
+    for (int i = 0; i < a->limits && status == GEMMTUNE_OK; i++) {
+        status = find_lines(a, s, a->limit[i], err);
         a->all += a->sweep.count;
     }
-    for (int i = 0; i < GT_WORKSPACE_LIMITS && status == GEMMTUNE_OK; i++) {
-        status = find_lines(a, s, gt_workspace_limits[i], err);
+    for (int i = 0; i < a->limits && status == GEMMTUNE_OK; i++) {
+        status = find_lines(a, s, a->limit[i], err);
         if (status == GEMMTUNE_OK && a->sweep.count > 0 && !is_stopped() &&
             a->unstored == GEMMTUNE_OK)
-            status = measure(a, gt_workspace_limits[i], err);
+            status = measure(a, a->limit[i], err);
     }
     return status;
 }

@@ -173,7 +173,7 @@ static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored
         gt_finals_offer_limited(f, &who);
     }
     for (int i = GT_WORKSPACE_LIMITS - 1; i >= 0; i--)
-        if (f->limited[i].count > 0 && !any_within(f, gt_workspace_limits[i]))
+        if (f->limited[i].count > 0 && !any_within(f, gt_finals_limit_bytes(f, i)))
             f->best[f->count++] = f->limited[i].best[0];
 }
 

@@ -26,7 +26,7 @@ static bool is_there(const struct gt_finals *f, const struct gt_candidate *c) {
 int gt_finals_limit_entrants(struct gt_finals *out, const struct gt_tune_result *result,
                              const struct gt_finals *f, int which) {
     const struct gt_limited *l = &f->limited[which];
-    const int first = gt_finals_within(result, gt_workspace_limits[which]);
+    const int first = gt_finals_within(result, gt_finals_limit_bytes(f, which));
     *out = (struct gt_finals){.hurried = f->hurried, .until = f->until};
     if (first == 0 || (first < result->winners && result->winner[first].tied))
         return 0;
@@ -41,8 +41,8 @@ int gt_finals_limit_entrants(struct gt_finals *out, const struct gt_tune_result 
 /* ---- what comes of it ---- */
 
 void gt_finals_limit_take(struct gt_tune_result *result, const struct gt_tune_result *won,
-                          int which) {
-    const int at = gt_finals_within(result, gt_workspace_limits[which]);
+                          int64_t bytes) {
+    const int at = gt_finals_within(result, bytes);
     int from = at;
     if (won->winners == 0)
         return;
@@ -71,11 +71,11 @@ static void hold(struct gt_tune_result *result, const struct gt_finals *f,
     gt_finals_job(&job, &some, t, item);
     if (gt_pool_run_final(&report, t->pool, &job, false, &err) != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_WARN, "%s: no finals within %lld bytes of workspace: %s",
-               item->name, (long long)gt_workspace_limits[which], err.line);
+               item->name, (long long)gt_finals_limit_bytes(f, which), err.line);
         return;
     }
     gt_finals_rank(&won, &some, t, &job, &report);
-    gt_finals_limit_take(result, &won, which);
+    gt_finals_limit_take(result, &won, gt_finals_limit_bytes(f, which));
 }
 
 void gt_finals_limit(struct gt_tune_result *result, const struct gt_finals *f,

@@ -14,14 +14,14 @@
 /* The first ranked candidate that needs no more than so many bytes; result->winners when
  * there is none. */
 int gt_finals_within(const struct gt_tune_result *result, int64_t bytes);
-/* The candidates that meet in the finals within gt_workspace_limits[which]: the best of the
- * search, and the best of the ranked ones. 0: such finals are not needed, since there is no
- * choice, or a ranked candidate that needs no more ties with the winner. */
+/* The candidates that meet in the finals within gt_finals_limit_bytes(f, which): the best
+ * of the search, and the best of the ranked ones. 0: such finals are not needed, since
+ * there is no choice, or a ranked candidate that needs no more ties with the winner. */
 int gt_finals_limit_entrants(struct gt_finals *out, const struct gt_tune_result *result,
                              const struct gt_finals *f, int which);
-/* Puts their winner before all ranked candidates that need no more than the limit. */
+/* Puts their winner before all ranked candidates that need no more than so many bytes. */
 void gt_finals_limit_take(struct gt_tune_result *result, const struct gt_tune_result *won,
-                          int which);
+                          int64_t bytes);
 /* Holds these finals, the largest limit first, as long as the problem's share of a budget
  * is not over. They run in the worker of the finals before, on its data. Finals that fail
  * change nothing, and the log says so. */

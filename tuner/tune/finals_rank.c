@@ -28,10 +28,15 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
 
 const int64_t gt_workspace_limits[GT_WORKSPACE_LIMITS] = {0, GT_WORKSPACE_DEFAULT};
 
+int64_t gt_finals_limit_bytes(const struct gt_finals *f, int i) {
+    const int64_t usual = gt_workspace_limits[i];
+    return f->own_limit > 0 && f->own_limit < usual ? f->own_limit : usual;
+}
+
 void gt_finals_offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
     for (int i = 0; i < GT_WORKSPACE_LIMITS; i++) {
         struct gt_limited *l = &f->limited[i];
-        bool fits = who->workspace_bytes <= gt_workspace_limits[i];
+        bool fits = who->workspace_bytes <= gt_finals_limit_bytes(f, i);
         for (int j = 0; fits && j < l->count; j++) /* stored ones may be there already */
             fits = !gt_candidate_same(&l->best[j].candidate, &who->candidate);
         struct gt_finalist *place = fits ? gt_best_place(l->best, &l->count, GT_LIMITED_MAX,

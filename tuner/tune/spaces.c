@@ -41,15 +41,39 @@ struct made {
 
 struct making {
     struct made *made;
-    const struct gt_device *device;
+    const struct gt_tuner *tuner;
     const gemmtune_problem *problem;
 };
+
+/* Drops the points that need more workspace than the search is limited to. */
+static void drop_hungry(struct gt_space *s, const struct gt_tuner *t,
+                        const gemmtune_problem *p) {
+    const size_t size = (size_t)s->params;
+    int64_t values[GT_POINT_MAX];
+    struct gt_fit_base base;
+    struct gt_fit fit;
+    size_t kept = 0;
+    if (gt_fit_begin(&base, s->family, &t->device, p, GT_VECTOR_BYTES, NULL) != GEMMTUNE_OK)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        gt_space_values(s, i, values);
+        if (gt_fit_end(&fit, &base, &t->device, values, NULL) == GEMMTUNE_OK &&
+            fit.passes.workspace_bytes > t->workspace_max)
+            continue;
+        memmove(s->idx + kept++ * size, s->idx + i * size, size);
+    }
+    s->count = kept;
+}
 
 static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
     const struct making *m = user;
     (void)thread;
-    for (struct made *x = m->made + first; x < m->made + end; x++)
-        x->status = gt_space_create(&x->space, x->family, m->device, m->problem, &x->why);
+    for (struct made *x = m->made + first; x < m->made + end; x++) {
+        x->status =
+            gt_space_create(&x->space, x->family, &m->tuner->device, m->problem, &x->why);
+        if (x->status == GEMMTUNE_OK && m->tuner->limits_workspace)
+            drop_hungry(&x->space, m->tuner, m->problem);
+    }
 }
 
 /* Lists the families to try. */
@@ -89,8 +113,9 @@ static gt_status refuse(const struct gt_tuner *t, const struct gt_err *untried,
     if (untried->line[0] != '\0')
         return gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                   "no family%s has a kernel for it on this device",
-                   t->only != NULL && t->only->count > 0 ? " that was asked for" : "");
+                   "no family%s has a kernel for it on this device%s",
+                   t->only != NULL && t->only->count > 0 ? " that was asked for" : "",
+                   t->limits_workspace ? " within the workspace" : "");
 }
 
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
@@ -105,7 +130,7 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
     if (space == NULL || made == NULL) {
         status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
     } else {
-        struct making m = {made, &t->device, p};
+        struct making m = {made, t, p};
         const size_t count = list_families(made, t, p);
         gt_parallel(make_spaces, &m, (int64_t)count);
         status = collect(space, &n, untried, made, count, err);
@@ -131,11 +156,27 @@ static size_t enough_of(const struct gt_family *f, size_t enough) {
     return SIZE_MAX;
 }
 
+/* Counts the points of a search that is limited to a workspace: only a list tells. */
+static gt_status count_listed(size_t *points, const struct gt_tuner *t,
+                              const gemmtune_problem *p, struct gt_err *err) {
+    struct gt_space *space = NULL;
+    struct gt_err untried;
+    int spaces = 0;
+    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, t, p, err);
+    *points = 0;
+    for (int i = 0; i < spaces; i++)
+        *points += space[i].count;
+    gt_tune_spaces_free(space, spaces);
+    return status;
+}
+
 gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
                         const gemmtune_problem *p, struct gt_err *err) {
     struct gt_err untried = {""}, why;
     gt_status status = GEMMTUNE_OK;
     size_t sum = 0, n = 0;
+    if (t->limits_workspace)
+        return count_listed(points, t, p, err);
     for (size_t i = 0; i < gt_families_count(t->families) && sum < enough; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
         if (!gt_tune_wants(t, f) || !gt_family_serves(f, &t->device, p, NULL))

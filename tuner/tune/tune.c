@@ -105,6 +105,7 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     const struct gt_pool_use before = gt_pool_use(t->pool);
     struct task s = {
         .t = t, .item = item, .limit_s = seconds, .began = began, .result = result};
+    s.finals.own_limit = t->limits_workspace ? t->workspace_max : 0;
     memset(result, 0, sizeof *result);
     struct gt_err untried;
     gt_status status = gt_ahead_spaces(&s.space, &s.spaces, &s.outlook, &untried, &t->ahead,

@@ -54,6 +54,9 @@ struct gt_tuner {
     char device_key[GT_DEVICE_KEY_MAX];
     const struct gt_families *families;
     const struct gt_texts *only; /* names of the families to try; empty: all */
+    /* Candidates that need more than workspace_max bytes of workspace are left out. */
+    bool limits_workspace;
+    int64_t workspace_max;
     struct gt_pool *pool;
     int compilers; /* compile workers of the pool; 0: none */
     /* Seconds that a candidate takes in a compile worker, a running mean; 0: not known */

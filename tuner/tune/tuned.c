@@ -6,20 +6,28 @@
 #include "core/hash.h"
 #include "tuner/tune/finals.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Hashes the names and sources of all families that a search of the problem looks through.
- * After a change of a source, or with one more family, the problem is searched again. */
+ * After a change of a source, or with one more family, the problem is searched again. A
+ * search within a workspace counts for this workspace alone. */
 static void hash_families(char hex[65], const struct gt_tuner *t,
                           const gemmtune_problem *p) {
     const struct gt_family *f;
     struct gt_hash h;
+    char limit[40];
     gt_hash_init(&h);
     for (size_t i = 0; (f = gt_families_at(t->families, i)) != NULL; i++)
         if (gt_tune_wants(t, f) && gt_family_serves(f, &t->device, p, NULL)) {
             gt_hash_add_text(&h, f->name);
             gt_hash_add_text(&h, f->hash);
         }
+    if (t->limits_workspace) {
+        (void)snprintf(limit, sizeof limit, "workspace %" PRId64, t->workspace_max);
+        gt_hash_add_text(&h, limit);
+    }
     gt_hash_hex(&h, hex);
 }
 
