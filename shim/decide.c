@@ -138,8 +138,7 @@ static enum gt_shim_reason try_cached(struct gt_shim_entry *e,
     return why;
 }
 
-/* The best kernel may lack an image, so that another one, or none, was found in the cache.
- */
+/* The best kernel may lack an image. Then the cache has given another kernel, or none. */
 static void make_plan(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
                       gemmtune_ctx *ctx, const struct gt_shim_call *x) {
     gemmtune_problem p;

@@ -160,7 +160,7 @@ export GEMMTUNE_DB="$TMPDIR/tuned.db"
     exit "$bad"
 ) || bad=1
 (
-    export GEMMTUNE_CACHE_DIR=/nowhere/none
+    export GEMMTUNE_CACHE_DIR="$TMPDIR/wrong.db/none"
     unharmed "no image cache" "0 of 2 GEMM calls served" gemm=2
     exit "$bad"
 ) || bad=1
