@@ -81,7 +81,7 @@ bins   = $(call pick,$(patsubst %.c,$(B)/%,$(wildcard tests/$1/test_*.c)))
 # Our driver declarations against the vendors' headers, where those are.
 CUDA_HOME ?= /usr/local/cuda
 HEADERS := $(and $(wildcard $(CUDA_HOME)/include/nvrtc.h),$(B)/tests/device/cuda_header_check) \
-           $(and $(wildcard $(CUDA_HOME)/include/cublasLt.h),$(B)/tests/device/cublas_header_check) \
+           $(and $(wildcard $(CUDA_HOME)/include/cublasLt.h),$(B)/tests/device/cublas_header_check $(B)/tests/device/cublas_shim_header_check) \
            $(and $(wildcard /usr/include/CL/cl.h),$(B)/tests/device/opencl_header_check)
 UNIT   := $(call bins,unit) $(call pick,tests/fuzz/replay.sh)
 DEVICE := $(call bins,device) $(call pick,$(HEADERS))

@@ -2,8 +2,8 @@
 /*
  * blas.h - the part of cuBLAS and cublasLt (12 and 13) that the shim reads: values of their
  * enumerations, and the functions that it calls in the program's own library. Declared from
- * their public documentation. tests/device/shim_header_check.c compares it with cublas_v2.h
- * and cublasLt.h.
+ * their public documentation. tests/device/cublas_shim_header_check.c compares it with
+ * cublas_v2.h and cublasLt.h.
  */
 #ifndef GT_SHIM_BLAS_H
 #define GT_SHIM_BLAS_H

@@ -27,7 +27,7 @@ static const struct element {
     [GEMMTUNE_I32] = {4, 0, 0, 0, 0},
 };
 
-/* 2^exponent. This library does without libm, of which it would need a few lines. */
+/* 2^exponent. This library does without libm. */
 static double power(int exponent) {
     double value = 1;
     for (; exponent > 0; exponent--)

@@ -8,16 +8,23 @@
 #include "shim/state.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { CONTEXTS_MAX = 32 };
-static const uint64_t look_again_ns = 10 * 1000 * 1000;
+static const uint64_t look_again_ns = 10 * 1000 * 1000, look_again_max = 640 * 1000 * 1000;
+
+/* A problem is built at a time, so that the end of the process has one to wait for. */
+static struct {
+    const struct gt_shim_entry *entry; /* NULL: none */
+    gemmtune_ctx *ctx;
+} building;
 
 /* A context of CUDA's, with what libgemmtune knows of its device. None is ever closed: its
  * CUDA context may be gone by then. */
 static struct context {
-    uint64_t id;
+    uint64_t address, number;
     gemmtune_ctx *ctx; /* NULL: it cannot be opened */
 } contexts[CONTEXTS_MAX];
 static int context_count;
@@ -44,15 +51,16 @@ static void hear(void *user, gemmtune_log_level level, const char *line) {
         gt_shim_trouble("%s", line);
 }
 
-static gemmtune_ctx *open_context(const struct gt_shim_gemmtune *g, uint64_t id) {
+static gemmtune_ctx *open_context(const struct gt_shim_gemmtune *g, uint64_t address,
+                                  uint64_t number) {
     for (int i = 0; i < context_count; i++)
-        if (contexts[i].id == id)
+        if (contexts[i].address == address && contexts[i].number == number)
             return contexts[i].ctx;
     if (context_count == CONTEXTS_MAX)
         return NULL;
     gemmtune_target target;
     struct context *c = &contexts[context_count++];
-    *c = (struct context){.id = id};
+    *c = (struct context){.address = address, .number = number};
     if (context_count == 1)
         g->set_log(hear, NULL, GEMMTUNE_LOG_INFO);
     atomic_store(&gt_shim_state()->has_plans, true);
@@ -115,8 +123,12 @@ static enum gt_shim_reason reason_of(const struct gt_shim_gemmtune *g,
 
 /* ---- the decision  ---- */
 
+/* Looks become rarer: a compiler may hang. */
 static void wait_for_image(struct gt_shim_entry *e) {
-    e->next_look = now_ns() + look_again_ns;
+    e->pause_ns = e->pause_ns == 0               ? look_again_ns
+                  : e->pause_ns < look_again_max ? 2 * e->pause_ns
+                                                 : e->pause_ns;
+    e->next_look = now_ns() + e->pause_ns;
     atomic_store_explicit(&e->reason, GT_SHIM_BUILDING, memory_order_relaxed);
     atomic_store_explicit(&e->verdict, GT_SHIM_WAITING, memory_order_release);
 }
@@ -138,8 +150,43 @@ static enum gt_shim_reason try_cached(struct gt_shim_entry *e,
     return why;
 }
 
-/* The best kernel may lack an image, so that another one, or none, was found in the cache.
- */
+/* Whether a kernel is still being built. */
+static bool is_building(const struct gt_shim_gemmtune *g) {
+    gemmtune_problem p;
+    int ready = 0;
+    if (building.entry == NULL)
+        return false;
+    gt_shim_problem(&p, &building.entry->key);
+    if (g->plan_prepare(&ready, building.ctx, &p, GEMMTUNE_MATCH_EXACT,
+                        building.entry->key.workspace) != GEMMTUNE_OK ||
+        ready != 0)
+        building.entry = NULL;
+    return building.entry != NULL;
+}
+
+/* exit() ends the compiler's library while a thread may be in it. So the end of the process
+ * waits for the thread, but not for a compiler that hangs. */
+static void wait_for_compiler(void) {
+    enum { TURNS = 100 };
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000};
+    if (atomic_load(&gt_shim_state()->forked) || pthread_mutex_trylock(&lock) != 0)
+        return;
+    for (int i = 0; i < TURNS && is_building(gt_shim_gemmtune()); i++)
+        (void)nanosleep(&pause, NULL);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* Functions that are registered later run earlier, and the compiler's library may register
+ * its own at any time until the first kernel is built. */
+static void begin_building(const struct gt_shim_entry *e, gemmtune_ctx *ctx) {
+    static int registered;
+    if (registered < 2 && atexit(wait_for_compiler) == 0)
+        registered++;
+    building.entry = e;
+    building.ctx = ctx;
+}
+
+/* The best kernel may lack an image. Then the cache has given another kernel, or none. */
 static void make_plan(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
                       gemmtune_ctx *ctx, const struct gt_shim_call *x) {
     gemmtune_problem p;
@@ -147,9 +194,14 @@ static void make_plan(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
     gt_shim_problem(&p, &e->key);
     enum gt_shim_reason why = try_cached(e, g, ctx, &p, x);
     gemmtune_status status = GEMMTUNE_OK;
+    if (why != GT_SHIM_NONE && is_building(g)) {
+        wait_for_image(e);
+        return;
+    }
     if (why != GT_SHIM_NONE)
         status = g->plan_prepare(&ready, ctx, &p, GEMMTUNE_MATCH_EXACT, e->key.workspace);
     if (why != GT_SHIM_NONE && status == GEMMTUNE_OK && ready == 0) {
+        begin_building(e, ctx);
         wait_for_image(e);
         return;
     }
@@ -169,7 +221,10 @@ static void decide(struct gt_shim_entry *e, const struct gt_shim_call *x,
         return;
     const struct gt_shim_gemmtune *g = gt_shim_gemmtune();
     const unsigned mode = gt_shim_relax(d);
-    gemmtune_ctx *ctx = g != NULL ? open_context(g, e->key.context) : NULL;
+    gemmtune_ctx *ctx = NULL;
+    e->context_number = gt_shim_context_number(d, e->key.context);
+    if (g != NULL)
+        ctx = open_context(g, e->key.context, e->context_number);
     if (ctx != NULL)
         make_plan(e, g, ctx, x);
     else

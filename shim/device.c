@@ -39,11 +39,15 @@ const struct gt_shim_driver *gt_shim_driver(void) {
 }
 
 uint64_t gt_shim_context(const struct gt_shim_driver *d) {
-    unsigned long long id = 0;
     void *context = NULL;
-    if (d->context_id != NULL)
-        return d->context_id(NULL, &id) == 0 ? id + 1 : 0;
     return d->current(&context) == 0 ? (uint64_t)(uintptr_t)context : 0;
+}
+
+uint64_t gt_shim_context_number(const struct gt_shim_driver *d, uint64_t context) {
+    unsigned long long id = 0;
+    return d->context_id != NULL && d->context_id((void *)(uintptr_t)context, &id) == 0
+               ? id + 1
+               : 0;
 }
 
 bool gt_shim_captures(const struct gt_shim_driver *d, void *stream) {

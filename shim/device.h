@@ -35,8 +35,10 @@ struct gt_shim_driver {
 /* NULL: there is no driver. */
 const struct gt_shim_driver *gt_shim_driver(void);
 
-/* A number of the current context that no other context gets; 0: there is none. */
+/* The current context; 0: there is none. Another context may get its address later. */
 uint64_t gt_shim_context(const struct gt_shim_driver *d);
+/* A number of a context that no other one gets; 0 where the driver has none. */
+uint64_t gt_shim_context_number(const struct gt_shim_driver *d, uint64_t context);
 /* Whether work on the stream is recorded, or must be taken to be. */
 bool gt_shim_captures(const struct gt_shim_driver *d, void *stream);
 /* Lets this thread allocate and free while another stream of the process is captured, until

@@ -2,6 +2,7 @@
 /* life.c - see life.h. */
 #include "shim/life.h"
 
+#include "shim/original.h"
 #include "shim/record.h"
 #include "shim/say.h"
 #include "shim/table.h"
@@ -11,10 +12,25 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool begun;
 
+static void hold(bool held) {
+    gt_shim_original_hold(held);
+    gt_shim_table_hold(held);
+    gt_shim_record_hold(held);
+}
+
+static void before_fork(void) {
+    hold(true);
+}
+
+static void in_parent(void) {
+    hold(false);
+}
+
 /* CUDA of a parent is of no use to its child, and neither are our plans. A parent that had
  * none leaves a child that begins anew. */
-static void after_fork(void) {
+static void in_child(void) {
     struct gt_shim_state *s = gt_shim_state();
+    hold(false);
     if (atomic_load(&s->has_plans))
         atomic_store(&s->forked, true);
     for (int i = 0; i < GT_SHIM_IDS; i++)
@@ -25,7 +41,7 @@ static void after_fork(void) {
 }
 
 static void begin(void) {
-    (void)pthread_atfork(NULL, NULL, after_fork);
+    (void)pthread_atfork(before_fork, in_parent, in_child);
     atomic_store_explicit(&begun, true, memory_order_release);
 }
 

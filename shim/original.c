@@ -214,3 +214,7 @@ void *gt_shim_original(const struct gt_shim_library **library, int id, const voi
     *library = l;
     return l != NULL ? atomic_load_explicit(&l->original[id], memory_order_relaxed) : NULL;
 }
+
+void gt_shim_original_hold(bool held) {
+    (void)(held ? pthread_mutex_lock(&lock) : pthread_mutex_unlock(&lock));
+}

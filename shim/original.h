@@ -35,4 +35,7 @@ struct gt_shim_library {
  * library is loaded. */
 void *gt_shim_original(const struct gt_shim_library **library, int id, const void *from);
 
+/* A thread that forks holds the lock, so that the child does not find it held by nobody. */
+void gt_shim_original_hold(bool held);
+
 #endif

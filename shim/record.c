@@ -115,9 +115,12 @@ void gt_shim_record_end(void) {
 
 /* The parent keeps its file, which this process must not add to. */
 void gt_shim_record_anew(void) {
-    (void)pthread_mutex_init(&file.lock, NULL);
     if (file.fd >= 0)
         (void)close(file.fd);
     file.fd = -1;
     file.failed = false;
+}
+
+void gt_shim_record_hold(bool held) {
+    (void)(held ? pthread_mutex_lock(&file.lock) : pthread_mutex_unlock(&file.lock));
 }

@@ -25,5 +25,7 @@ bool gt_shim_record(struct gt_shim_key *key, const struct gt_shim_call *x,
 void gt_shim_record_end(void);
 /* A process after a fork has a file of its own. */
 void gt_shim_record_anew(void);
+/* As gt_shim_original_hold. */
+void gt_shim_record_hold(bool held);
 
 #endif

@@ -90,19 +90,34 @@ static enum gt_shim_reason begin_attempt(struct attempt *t, const struct gt_shim
     return GT_SHIM_NONE;
 }
 
+/* Whether the stream is of the current context. A stream is asked once: some questions end
+ * a capture. */
+static enum gt_shim_reason check_stream(struct gt_shim_entry *e, const struct attempt *t) {
+    void *context = NULL;
+    if (t->driver->stream_context == NULL || t->stream == NULL ||
+        atomic_load_explicit(&e->stream, memory_order_relaxed) == t->stream ||
+        gt_shim_captures(t->driver, t->stream))
+        return GT_SHIM_NONE;
+    if (t->driver->stream_context(t->stream, &context) != 0 ||
+        (uint64_t)(uintptr_t)context != t->key.context)
+        return GT_SHIM_CONTEXT;
+    atomic_store_explicit(&e->stream, t->stream, memory_order_relaxed);
+    return GT_SHIM_NONE;
+}
+
 /* Questions that only a call which is to be served is asked. */
-static enum gt_shim_reason last_questions(const struct attempt *t,
+static enum gt_shim_reason last_questions(struct gt_shim_entry *e, const struct attempt *t,
                                           const struct gt_shim_call *x) {
     int sms = 0;
-    void *current = NULL, *of_stream = NULL;
     if (x->lt == NULL && x->library->get_sm_target != NULL &&
         (x->library->get_sm_target(x->handle, &sms) != 0 || sms != 0))
         return GT_SHIM_SMS;
-    if (t->driver->stream_context != NULL &&
-        (t->driver->current(&current) != 0 ||
-         t->driver->stream_context(t->stream, &of_stream) != 0 || current != of_stream))
+    if (gt_shim_context_number(t->driver, t->key.context) != e->context_number) {
+        /* Another context has come to the address: its products are decided anew. */
+        atomic_store(&e->verdict, GT_SHIM_FRESH);
         return GT_SHIM_CONTEXT;
-    return GT_SHIM_NONE;
+    }
+    return check_stream(e, t);
 }
 
 /* The workspace of the entry's plan. Where there is none, *e becomes the entry that needs
@@ -136,7 +151,7 @@ static enum gt_shim_reason try_to_serve(struct gt_shim_call *x, struct attempt *
     if (why == GT_SHIM_NONE)
         why = look_up(&e, t, x);
     if (why == GT_SHIM_NONE)
-        why = last_questions(t, x);
+        why = last_questions(e, t, x);
     if (why == GT_SHIM_NONE)
         why = find_workspace(&workspace, &e, t, x);
     if (why != GT_SHIM_NONE)

@@ -109,3 +109,7 @@ static void forget(struct gt_shim_entry *e, void *user) {
 void gt_shim_forget_counts(void) {
     gt_shim_each(forget, NULL);
 }
+
+void gt_shim_table_hold(bool held) {
+    (void)(held ? pthread_mutex_lock(&lock) : pthread_mutex_unlock(&lock));
+}

@@ -10,6 +10,7 @@
 #include "shim/reason.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 enum gt_shim_verdict {
     GT_SHIM_FRESH,   /* nothing is decided */
@@ -28,7 +29,10 @@ struct gt_shim_entry {
     atomic_uint_least64_t served;   /* of these */
     atomic_uint_least64_t wrong;    /* of these, found by check */
     atomic_uint_least64_t compared; /* of these */
+    uint64_t pause_ns;              /* WAITING: between looks, under the lock */
     uint64_t next_look;             /* WAITING: when `calls` is this, under the lock */
+    uint64_t context_number;        /* of the context that the plan was made for */
+    _Atomic(void *) stream;         /* the last one that was seen to be of this context */
     gemmtune_plan *plan;            /* of SERVED */
     size_t workspace_bytes, workspace_align;
     double saved_ns; /* a call, by the stored times */
@@ -42,5 +46,7 @@ struct gt_shim_entry *gt_shim_find(const struct gt_shim_key *key, int id);
 void gt_shim_each(void (*fn)(struct gt_shim_entry *e, void *user), void *user);
 /* Forgets all counts: a process after a fork begins anew. */
 void gt_shim_forget_counts(void);
+/* As gt_shim_original_hold. */
+void gt_shim_table_hold(bool held);
 
 #endif

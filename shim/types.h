@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* types.h - types of cuBLAS and gemmtune's. Every call asks for some, so they are inline.
- */
+/* types.h - types of cuBLAS's and gemmtune's. Every call asks for some, so the functions
+ * are inline. */
 #ifndef GT_SHIM_TYPES_H
 #define GT_SHIM_TYPES_H
 

@@ -37,10 +37,14 @@ verdict "and through PATH" $?
 for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md \
     share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
     share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \
-    lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a; do
+    lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a lib/libgemmtune-blas.so \
+    lib/libgemmtune-audit.so; do
     [ -s "$root/opt/gt/$file" ]
     verdict "$file" $?
 done
+has_shims=$("$GEMMTUNE" exec sh -c 'echo "$LD_PRELOAD $LD_AUDIT"' 2>"$work/err")
+[ "$has_shims" = "$root/opt/gt/lib/libgemmtune-blas.so $root/opt/gt/lib/libgemmtune-audit.so" ]
+verdict "the installed program finds the libraries of exec" $?
 make_quietly uninstall
 verdict "make uninstall" "$code"
 [ -z "$(find "$root" ! -type d)" ]

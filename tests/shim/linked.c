@@ -9,6 +9,7 @@
 #include <string.h>
 
 /* Functions that entries.h does not have. */
+/* clang-format off */
 #define MORE(X)                                                                            \
     X(cublasCreate_v2)                                                                     \
     X(cublasGetVersion_v2)                                                                 \
@@ -17,9 +18,11 @@
     X(cublasSetSmCountTarget)                                                              \
     X(cublasLtCreate)                                                                      \
     X(cublasLtDestroy)                                                                     \
-    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)                               \
-        X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)                    \
-            X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute)
+    X(cublasLtMatmulDescCreate)                                                            \
+    X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute)                         \
+        X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy)                       \
+            X(cublasLtMatrixLayoutSetAttribute)
+/* clang-format on */
 
 #define X(form, symbol, whole, type, compute) void symbol(void);
 GT_SHIM_GEMMS(X)

@@ -114,6 +114,7 @@ served "a capture of a known product" 3 3 "" stream gemm=1 capture gemm=2 replay
 served "a capture of a new one" 0 2 "2 first met in a capture" stream capture gemm=2 replay=2
 served "a capture with a workspace of the program's" 3 3 "" stream workspace=1048576 gemm=1 capture gemm=2 replay=2
 served "another context" 2 2 "" gemm=1 context gemm=1
+served "a stream of another context" 1 2 "1 stream of another context" stream gemm=1 context gemm=1
 served "a handle that dies" 2 2 "" gemm=1 handle gemm=1
 served "a stream that is set again" 2 2 "" stream workspace=1048576 gemm=1 stream gemm=1
 
@@ -160,7 +161,7 @@ export GEMMTUNE_DB="$TMPDIR/tuned.db"
     exit "$bad"
 ) || bad=1
 (
-    export GEMMTUNE_CACHE_DIR=/nowhere/none
+    export GEMMTUNE_CACHE_DIR="$TMPDIR/wrong.db/none"
     unharmed "no image cache" "0 of 2 GEMM calls served" gemm=2
     exit "$bad"
 ) || bad=1

@@ -152,7 +152,7 @@ quietly "off" 0 off "$clients/linked" gemm=2
 quietly "no variable's value" 0 "" "$clients/linked" gemm=2
 quietly "a word that is none" 1 sevre "$clients/linked" gemm=2
 has "it is quoted" "$(cat err)" "sevre is no value of GEMMTUNE_EXEC"
-quietly "a folder that is none" 1 "record:/nowhere/out.json" "$clients/linked" gemm=2
+quietly "a folder that is none" 1 "record:$GEMMTUNE/out.json" "$clients/linked" gemm=2
 quietly "serve without a driver" 1 serve env GEMMTUNE_LIBCUDA=/nowhere "$clients/linked" gemm=2
 mkdir alone && cp "$GT_BUILD/libgemmtune-blas.so" alone
 rm -f log

@@ -2,6 +2,7 @@
 /* context.c - the common part of all calls, errors and contexts. See fake_cuda.h. */
 #include "tests/fake/cuda/fake_cuda.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,17 @@ gt_cu_result cuCtxSetCurrent(CUcontext context) {
 gt_cu_result cuCtxGetCurrent(CUcontext *context) {
     ENTER(cuCtxGetCurrent);
     *context = current();
+    return GT_CU_SUCCESS;
+}
+
+/* A context gets its number when it is first asked for. */
+gt_cu_result cuCtxGetId(CUcontext context, unsigned long long *id) {
+    static atomic_ullong ids;
+    if (!context)
+        return GT_CU_INVALID_CONTEXT;
+    if (context->id == 0)
+        context->id = atomic_fetch_add(&ids, 1) + 1;
+    *id = context->id;
     return GT_CU_SUCCESS;
 }
 

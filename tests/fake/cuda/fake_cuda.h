@@ -69,6 +69,12 @@ GT_CUDA_SYMBOLS(X)
 GT_NVML_SYMBOLS(X)
 #undef X
 
+/* Functions that shim/ calls, and gemmtune does not. */
+__attribute__((visibility("default"))) gt_cu_result cuCtxGetId(CUcontext context,
+                                                               unsigned long long *id);
+__attribute__((visibility("default"))) gt_cu_result cuStreamGetCtx(CUstream stream,
+                                                                   CUcontext *context);
+
 enum {
     PARAMS_MAX = 32,
     VALUE_MAX = sizeof(struct gt_cu_tensor_map), /* bytes of a parameter */
@@ -162,12 +168,14 @@ struct CUstream_st {
     unsigned long long id; /* no other stream has had it */
     double clock_ns;       /* the model's */
     int number;            /* for order.c; 0: none */
+    CUcontext context;     /* it was made in */
     long seen[STREAMS_MAX];
 };
 
 struct CUctx_st {
     int device;
-    gt_cu_result lost; /* every call returns it once the context is lost */
+    unsigned long long id; /* no other context has had it */
+    gt_cu_result lost;     /* every call returns it once the context is lost */
     struct CUstream_st null_stream;
 };
 

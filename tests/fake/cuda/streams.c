@@ -40,6 +40,7 @@ gt_cu_result cuStreamCreate(CUstream *stream, unsigned flags) {
     if (*stream) {
         order_open(*stream);
         (*stream)->id = ++ids;
+        (*stream)->context = current();
     }
     return *stream ? GT_CU_SUCCESS : GT_CU_OUT_OF_MEMORY;
 }
@@ -122,6 +123,11 @@ gt_cu_result cuStreamGetId(CUstream stream, unsigned long long *number) {
         return IN_CAPTURE;
     }
     *number = stream ? stream->id : 1;
+    return GT_CU_SUCCESS;
+}
+
+gt_cu_result cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    *context = stream ? stream->context : current();
     return GT_CU_SUCCESS;
 }
 
