@@ -489,7 +489,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
@@ -553,6 +553,7 @@ uninstall:
 
 # The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
 # PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+WHEELS    ?= $(B)/wheels
 ZIG       := $(wildcard $(B)/zig/ziglang/zig)
 WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
 found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
@@ -576,7 +577,7 @@ wheel:
 	@tools/fetch-zig $(B)
 	@rm -rf $(B)/wheel
 	@$(MAKE) --no-print-directory $(jobs) wheel-parts
-	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(B)/wheels
+	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(WHEELS)
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

@@ -131,7 +131,7 @@ def make():
     """Has make build the binaries, unless they are named to be there (GEMMTUNE_WHEEL_BUILT)."""
     if os.environ.get("GEMMTUNE_WHEEL_BUILT"):
         return
-    command = ["make", f"-j{os.cpu_count() or 1}", "wheel-parts"]
+    command = ["make", f"-j{os.cpu_count() or 1}", f"BUILD={os.path.relpath(build_folder(), ROOT)}", "wheel-parts"]
     try:
         done = subprocess.run(command, cwd=ROOT, stdout=sys.stderr).returncode
     except FileNotFoundError:

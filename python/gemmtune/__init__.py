@@ -2,7 +2,7 @@
 """The fastest matrix multiplication that a GPU or CPU can do, found by trying.
 
 gemmtune multiplies the arrays that you have: NumPy's, torch's, CuPy's, JAX's, and what has `__dlpack__` or
-`__cuda_array_interface__`. The kernels are those of the database, and `tune` finds better ones.
+`__cuda_array_interface__`. The database says which kernel is the fastest, and `tune` finds better kernels.
 
     pip install gemmtune[numpy]            # with a GPU of NVIDIA: gemmtune[cuda13], or gemmtune[cuda12]
 

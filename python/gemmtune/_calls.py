@@ -3,15 +3,17 @@
 
 import ctypes as c
 import functools
+import struct
 import threading
 from typing import NamedTuple
 
-from . import _abi, _epilogue, _layout, _types, errors
+from . import _abi, _epilogue, _layout, _library, _types, errors
 
 _SCALARS = {"f32": c.c_float, "f64": c.c_double, "i32": c.c_int32}
 WORKSPACE_MAX = 32 << 20
 # Above so many bytes of A, B and C the products of a batch go to the device one by one.
 _BATCH_BYTES_MAX = 256 << 20
+_THREE = struct.Struct("PPP")
 
 
 class Request(NamedTuple):
@@ -150,14 +152,14 @@ class DeviceProduct:
         size_a, size_b, size_c = self.sizes
         for at_a, at_b, at_c in self.products.turns:
             _abi.check(self.library, gemm(
-                ctx, pointer, alpha, a + at_a * size_a, b + at_b * size_b, beta,
-                to + at_c * size_c, stream))
+                ctx, pointer, alpha, a + at_a * size_a, b + at_b * size_b, beta, to + at_c * size_c,
+                stream))
 
     def _launch(self, a, b, to, alpha, beta, stream, operands):
         args = _abi.Args()
         _abi.check(self.library, self.library.gemmtune_args_init_sized(
             c.byref(args), c.sizeof(args)))
-        args.alpha, args.beta, args.a, args.b, args.c = alpha, beta, a, b, to
+        args.alpha, args.beta = alpha, beta
         count = len(operands.pointers)
         if count:
             args.operands = count
@@ -166,9 +168,64 @@ class DeviceProduct:
         args.d2, args.d2_ld = operands.second, operands.second_ld
         with self.lock:
             args.workspace = self.own or self.device.workspace(stream, self.workspace)
-            for args.a_offset, args.b_offset, args.c_offset in self.products.turns:
+            for turn in self.products.turns:
+                if self.device.backend == "opencl":
+                    args.a, args.b, args.c = a, b, to
+                    args.a_offset, args.b_offset, args.c_offset = turn
+                else:
+                    args.a, args.b, args.c = (
+                        first + at * size for first, at, size in zip((a, b, to), turn, self.sizes))
                 _abi.check(self.library, self.library.gemmtune_launch(
                     self.plan, c.byref(args), stream))
+
+    def shortcut(self):
+        """A function of (address of a, of b, of c, stream) that does what `run` does with alpha 1 and
+        beta 0, without a check; or None where a call is more than one launch.
+
+        It holds Python's lock, which a launch is too short to give up; a first call, which builds a
+        kernel, is `run`'s. The arguments of a launch are bytes that no other thread can change.
+        """
+        if len(self.products.turns) != 1 or self.takes_operands or self.device.backend != "cuda":
+            return None
+        accumulator = self.request.accumulator
+        one, zero = scalar(accumulator, 1), scalar(accumulator, 0)
+        driver, library = self.device.driver, self.library
+        if self.plan is None:
+            gemm = _library.without_unlocking("gemmtune_gemm")
+            first = c.c_void_p(self.device.ctx), c.c_void_p(self.pointer), c.c_void_p(one[1])
+            beta = c.c_void_p(zero[1])
+
+            def call(a, b, to, stream):
+                return gemm(*first, a, b, beta, to, stream)
+        else:
+            launch = _library.without_unlocking("gemmtune_launch")
+            args = _abi.Args()
+            _abi.check(library, library.gemmtune_args_init_sized(c.byref(args), c.sizeof(args)))
+            args.alpha, args.beta, args.workspace = one[1], zero[1], self.own
+            text, at = bytes(args), _abi.Args.a.offset
+            head, tail = text[:at], text[at + 24:]
+            plan, pack = c.c_void_p(self.plan), _THREE.pack
+
+            def call(a, b, to, stream):
+                return launch(plan, head + pack(a, b, to) + tail, stream)
+
+        def run(a, b, to, stream, owner=self, cells=(one, zero)):
+            status = call(a, b, to, stream)
+            if status:
+                # A thread without the device's context, most of all: nothing was enqueued.
+                driver.enter()
+                status = call(a, b, to, stream)
+                if status:
+                    raise _abi.error_of(library, status)
+
+        if driver.alone:
+            return run
+
+        def enter_and_run(a, b, to, stream):
+            driver.enter()
+            run(a, b, to, stream)
+
+        return enter_and_run
 
     def __del__(self):
         if getattr(self, "plan", None) and not self.device.is_over():
@@ -298,9 +355,12 @@ class HostProduct:
         args = _abi.Args()
         _abi.check(self.library, self.library.gemmtune_args_init_sized(
             c.byref(args), c.sizeof(args)))
-        args.alpha, args.beta, args.a, args.b, args.c = alpha, beta, a, b, to
+        args.alpha, args.beta = alpha, beta
+        sizes = [_types.SIZE[word] for word in self.request.words]
         self.device.driver.enter()
-        for args.a_offset, args.b_offset, args.c_offset in self.products.turns:
+        for turn in self.products.turns:
+            # An offset of the library's is never negative, as the stride of a leading index may be.
+            args.a, args.b, args.c = (first + at * size for first, at, size in zip((a, b, to), turn, sizes))
             _abi.check(self.library, self.library.gemmtune_host_gemm(
                 self.device.contexts, 1, c.byref(self.problem), c.byref(args), None, None))
 

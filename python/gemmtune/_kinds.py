@@ -20,9 +20,11 @@ and for arrays on a CUDA device
     copy(to, x)       to[...] = x
     number(value, word, index)   an array of one element
 
+`current`: arrays are written on the current stream, where products run, so that nothing must wait.
 `synchronous`: the result is complete when the call returns, since the library has no streams.
 """
 
+import functools
 import sys
 
 from . import _cuda, _devices, _dlpack, _layout, _types, errors
@@ -35,7 +37,7 @@ def _strides_of(array, size):
 
 class NumPy:
     name = "NumPy"
-    synchronous = False
+    current = synchronous = False
 
     @staticmethod
     def key(x):
@@ -54,14 +56,15 @@ class NumPy:
 
 class Torch:
     name = "torch"
-    synchronous = False
+    current, synchronous = True, False
 
     def __init__(self):
         self.torch = torch = sys.modules["torch"]
         self.types = {word: getattr(torch, name) for word, name in _types.ARRAY_NAMES.items()
                       if hasattr(torch, name)}
-        self.empty_of = torch.empty
-        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        # Functions in C, where torch has them, in place of the slower ones below.
+        self.pointer = torch.Tensor.data_ptr
+        self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", self.stream)
 
     def key(self, x):
         return (x.shape, x.stride(), x.dtype, x.device,
@@ -108,21 +111,19 @@ class Torch:
             return self.torch.from_numpy(x.view(f"i{x.itemsize}")).view(self.types[word])
         return self.torch.from_numpy(x)
 
-    @staticmethod
-    def pointer(x):
-        return x.data_ptr()
-
     def stream(self, index):
-        if self.raw_stream is not None:
-            return self.raw_stream(index)
         return self.torch.cuda.current_stream(index).cuda_stream
+
+    def maker(self, shape, word, index):
+        """empty, for one shape, without a call of Python's between."""
+        return functools.partial(self.torch.empty, shape, dtype=self.types[word], device=index)
 
     @staticmethod
     def ready(x, stream):
         """Tensors are written on the current stream, where the product runs."""
 
     def empty(self, shape, word, index):
-        return self.empty_of(shape, dtype=self.types[word], device=index)
+        return self.torch.empty(shape, dtype=self.types[word], device=index)
 
     @staticmethod
     def fit(x, shape):
@@ -138,7 +139,7 @@ class Torch:
 
 class CuPy:
     name = "CuPy"
-    synchronous = False
+    current, synchronous = True, False
 
     def __init__(self):
         self.cupy = sys.modules["cupy"]
@@ -174,6 +175,9 @@ class CuPy:
         from . import _numpy
         with self.cupy.cuda.Device(index):
             return self.cupy.empty(shape, _numpy.dtype_of(word))
+
+    def maker(self, shape, word, index):
+        return functools.partial(self.empty, shape, word, index)
 
     def fit(self, x, shape):
         return self.cupy.ascontiguousarray(self.cupy.broadcast_to(x, shape))
@@ -264,7 +268,7 @@ class Interface:
     """Arrays with `__cuda_array_interface__` of a library that is not listed here, as Numba's."""
 
     name = "__cuda_array_interface__"
-    synchronous = False
+    current = synchronous = False
 
     @staticmethod
     def key(x):

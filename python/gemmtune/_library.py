@@ -52,6 +52,20 @@ def library():
     return _loaded
 
 
+_short = {}
+
+
+def without_unlocking(name):
+    """A function of the library that is called without giving up Python's lock: for calls shorter than
+    that."""
+    if name not in _short:
+        known = getattr(library(), name)
+        function = ctypes.PyDLL(library_path())[name]
+        function.restype, function.argtypes = known.restype, known.argtypes
+        _short[name] = function
+    return _short[name]
+
+
 # ---- NVRTC -------------------------------------------------------------------------------------
 
 # Of PyPI's packages of CUDA 13 and CUDA 12, in the order in which the library prefers them.

@@ -28,7 +28,7 @@ def entry_of(name, weight):
 
 
 class Recorder:
-    """What `record()` gives: the problems that ran inside of its `with`.
+    """The problems that ran inside of the `with` of `record()`.
 
     `problems`: {name: calls}. Iterating gives the names, most called first. `save(path)` writes the
     list that `gemmtune tune --sizes` and `gemmtune.tune` take, with the calls as weights.

@@ -4,7 +4,7 @@
 tests/python/check.sh starts them in `make check`. By hand, after `make check-python` has brought the
 packages: PYTHONPATH=build/python-packages python3 -m pytest tests/python -k WORD
 
-Read: GT_BUILD (build), GT_LONG (1: as many random products as make check-long makes)
+Read: GT_BUILD (build), GT_LONG (1: 10,000 random products), GT_SHARE (I/N: an Nth of them)
 """
 
 import os
@@ -14,6 +14,8 @@ import tempfile
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(SRC, os.environ.get("GT_BUILD", "build"))
 LONG = os.environ.get("GT_LONG") == "1"
+# GT_SHARE=I/N: an Nth of the random products.
+EXAMPLES = max(100, 10000 // int(os.environ.get("GT_SHARE", "").partition("/")[2] or 1))
 sys.path.insert(0, os.path.join(SRC, "python"))
 sys.path.insert(0, os.path.join(SRC, "tests", "python"))
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conftest import LONG
+from conftest import EXAMPLES, LONG
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from products import broadcast_pair, compute, layout, make, operands
@@ -15,7 +15,7 @@ def view_of(array):
     return _layout.View(array.shape, tuple(step // array.itemsize for step in array.strides))
 
 
-@settings(max_examples=10000 if LONG else 300)
+@settings(max_examples=EXAMPLES if LONG else 300)
 @given(operands(), st.data())
 def test_products_are_numpys(shapes, data):
     """Any views of any shapes: the products that the library is asked for are matmul's."""

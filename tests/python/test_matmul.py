@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import LONG
+from conftest import EXAMPLES, LONG
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from products import layout, make, operands
@@ -91,7 +91,7 @@ def test_math(math):
     assert off < {"tf32": 3e-2, "bf16x3": 1e-3}.get(math, 1e-5)
 
 
-@settings(max_examples=10000 if LONG else 60)
+@settings(max_examples=EXAMPLES if LONG else 60)
 @given(operands(), st.data())
 def test_random_products(shapes, data):
     """Any shapes and views, memory full of NaN around them, an out of any strides, alpha and beta."""
