@@ -320,10 +320,11 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
     struct gt_gpu *const gpu = ctx->gpu;
     struct gt_choice choice;
     struct gt_exec_info info;
-    gt_status status = may_serve(ctx, query) && !only_cached
-                           ? find_wide(&plan->wide, &plan->for_now, &choice, ctx, query, err)
-                           : choose_wide(&plan->wide, &choice, ctx, query,
-                                         only_cached ? CACHED : BUILD, err);
+    gt_status status =
+        may_serve(ctx, query) && !only_cached
+            ? find_wide(&plan->wide, &plan->for_now, &choice, ctx, query, err)
+            : choose_wide(&plan->wide, &choice, ctx, query, only_cached ? CACHED : BUILD,
+                          err);
     if (status != GEMMTUNE_OK)
         return status;
     describe_choice(plan, &choice);
