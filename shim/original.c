@@ -161,7 +161,7 @@ static int contains(struct dl_phdr_info *info, size_t size, void *user) {
     struct range *r = user;
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const Elf64_Phdr *p = &info->dlpi_phdr[i];
         const uintptr_t begin = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_LOAD && r->at >= begin && r->at - begin < p->p_memsz) {
             r->begin = begin;

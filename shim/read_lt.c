@@ -34,7 +34,7 @@ struct layout {
     uint32_t type;
     int32_t order, batch;
     uint64_t rows, cols;
-    int64_t ld, stride, plane;
+    int64_t ld, stride;
 };
 
 static bool read_layout(struct layout *out, const struct gt_shim_call *x, int i) {
@@ -50,11 +50,11 @@ static bool read_layout(struct layout *out, const struct gt_shim_call *x, int i)
         {GT_SHIM_LAYOUT_LD, &out->ld, sizeof out->ld},
         {GT_SHIM_LAYOUT_BATCH, &out->batch, sizeof out->batch},
         {GT_SHIM_LAYOUT_STRIDE, &out->stride, sizeof out->stride},
-        {GT_SHIM_LAYOUT_PLANE, &out->plane, sizeof out->plane},
     };
+    enum { ROWS = sizeof rows / sizeof *rows };
     size_t written = 0;
     *out = (struct layout){.batch = 1};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+    for (int r = 0; r < (out->batch > 1 ? ROWS : ROWS - 1); r++)
         if (x->library->get_layout(x->lt->layout[i], rows[r].attribute, rows[r].value,
                                    rows[r].size, &written) != 0)
             return false;
@@ -89,6 +89,12 @@ static enum gt_shim_reason check_scales(const struct gt_shim_call *x) {
     return p != NULL ? GT_SHIM_SCALES : GT_SHIM_NONE;
 }
 
+static int sum_type(unsigned compute) {
+    return compute == GT_SHIM_64F || compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
+           : compute == GT_SHIM_32I || compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
+                                                                       : GEMMTUNE_F32;
+}
+
 static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     int32_t scale = 0, op_c = 0, fill = GT_SHIM_FILL_FULL, sms = 0, pointer_mode = 0;
     enum { EMULATION_DESC = 38 };
@@ -103,7 +109,6 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     optional(x, GT_SHIM_DESC_FILL, &fill, sizeof fill);
     optional(x, GT_SHIM_DESC_SMS, &sms, sizeof sms);
     optional(x, EMULATION_DESC, &emulation, sizeof emulation);
-    optional(x, GT_SHIM_DESC_FAST, &x->fast, sizeof x->fast);
     if (pointer_mode != GT_SHIM_LT_HOST)
         return GT_SHIM_SCALARS;
     if (sms != 0)
@@ -113,11 +118,11 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     if (op_c != GT_SHIM_N || fill != GT_SHIM_FILL_FULL)
         return GT_SHIM_ORDER;
     /* alpha and beta are of the type of sums. */
-    const unsigned wanted =
-        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GT_SHIM_R_64F
-        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GT_SHIM_R_32I
-                                                                          : GT_SHIM_R_32F;
-    return (unsigned)scale == wanted ? check_scales(x) : GT_SHIM_COMPUTE;
+    const int sums = sum_type(x->compute);
+    const unsigned wanted = sums == GEMMTUNE_F64   ? GT_SHIM_R_64F
+                            : sums == GEMMTUNE_I32 ? GT_SHIM_R_32I
+                                                   : GT_SHIM_R_32F;
+    return (unsigned)scale == wanted ? GT_SHIM_NONE : GT_SHIM_COMPUTE;
 }
 
 /* ---- the epilogue  ---- */
@@ -212,38 +217,55 @@ static enum gt_shim_reason take(struct gt_shim_call *x, const struct layout at[4
     return GT_SHIM_NONE;
 }
 
-/* C is in the way only where it is read. */
-static enum gt_shim_reason check_c(const struct gt_shim_call *x,
-                                   const struct layout at[4]) {
-    const int acc =
-        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
-        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
-                                                                          : GEMMTUNE_F32;
-    if (x->beta == NULL || gt_shim_is_zero(x->beta, acc))
+/* Only 8-bit types have scales and a flag for sums of fewer bits: cublasLt refuses them
+ * elsewhere. */
+static enum gt_shim_reason read_narrow(struct gt_shim_call *x, const struct layout at[4]) {
+    const unsigned types[] = {at[0].type, at[1].type, at[3].type};
+    bool narrow = false;
+    for (int i = 0; i < 3; i++)
+        narrow |= types[i] == GT_SHIM_R_8I || types[i] == GT_SHIM_R_E4M3 ||
+                  types[i] == GT_SHIM_R_E5M2;
+    if (!narrow)
         return GT_SHIM_NONE;
-    return x->lt->c == x->c && same_layout(&at[2], &at[3]) ? GT_SHIM_NONE
-                                                           : GT_SHIM_NOT_IN_PLACE;
+    optional(x, GT_SHIM_DESC_FAST, &x->fast, sizeof x->fast);
+    return check_scales(x);
+}
+
+/* C has the layout of D unless it is read. Planes belong to complex types. */
+static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shim_call *x,
+                                        bool reads_c) {
+    for (int i = 0; i < 4; i++) {
+        if (i == 2 && !reads_c)
+            continue;
+        if (i == 3 && reads_c && x->lt->layout[2] == x->lt->layout[3])
+            at[3] = at[2];
+        else if (x->lt->layout[i] == NULL || !read_layout(&at[i], x, i))
+            return GT_SHIM_INVALID;
+        if (at[i].order != GT_SHIM_ORDER_COL || has_batch_mode(x, i))
+            return GT_SHIM_ORDER;
+    }
+    return GT_SHIM_NONE;
 }
 
 enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
     struct layout at[4];
     if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
-        x->lt->desc == NULL)
+        x->lt->desc == NULL || x->beta == NULL)
         return GT_SHIM_INVALID;
     enum gt_shim_reason why = read_desc(x);
-    for (int i = 0; why == GT_SHIM_NONE && i < 4; i++) {
-        if (x->lt->layout[i] == NULL || !read_layout(&at[i], x, i))
-            why = GT_SHIM_INVALID;
-        else if (at[i].order != GT_SHIM_ORDER_COL || at[i].plane != 0 ||
-                 has_batch_mode(x, i))
-            why = GT_SHIM_ORDER;
-    }
+    const bool reads_c =
+        why == GT_SHIM_NONE && !gt_shim_is_zero(x->beta, sum_type(x->compute));
+    if (why == GT_SHIM_NONE)
+        why = read_layouts(at, x, reads_c);
+    if (why == GT_SHIM_NONE)
+        why = read_narrow(x, at);
     if (why == GT_SHIM_NONE)
         why = take(x, at);
     if (why == GT_SHIM_NONE)
         why = read_epilogue(x, &at[3]);
-    if (why == GT_SHIM_NONE)
-        why = check_c(x, at);
+    if (why == GT_SHIM_NONE && reads_c &&
+        (x->lt->c != x->c || !same_layout(&at[2], &at[3])))
+        why = GT_SHIM_NOT_IN_PLACE;
     if (x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
         x->algo = GT_SHIM_AUTOTUNE; /* the program has an algorithm of its own */
     return why;

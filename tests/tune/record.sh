@@ -69,7 +69,7 @@ done
 for how in "linked" "loader library $blas/libcublas.so.13"; do
     # shellcheck disable=SC2086
     record "$clients/"$how each
-    is "every function: right results" "$code $(cat said | grep -c status)" "0 0"
+    is "every function: right results" "$code $(grep -c status said)" "0 0"
     is "every function: each reaches its own original once" "$(sort log | uniq -c | grep -vc ' 1 ')" 0
     is "every function: 56 of them" "$(wc -l <log)" 56
     is "every function: problems" "$(counted | sort)" "bf16-nn-3x4x5 2
@@ -162,5 +162,6 @@ is "without libgemmtune: lines on stderr" "$(wc -l <err)" 1
 "$GEMMTUNE" exec sh -c 'exit 3' 2>err
 is "a program without cuBLAS: exit code" $? 3
 is "a program without cuBLAS: nothing is said" "$(cat err)" ""
+# shellcheck disable=SC2016 # the program expands it
 has "what was preloaded stays" "$(LD_PRELOAD=libm.so.6 "$GEMMTUNE" exec sh -c 'echo $LD_PRELOAD')" "libgemmtune-blas.so:libm.so.6"
 exit "$bad"
