@@ -39,7 +39,7 @@ enum object { ANY, BLAS, LT, OURS };
 
 static struct {
     const struct link_map *map; /* NULL: it is not preloaded */
-    const Elf64_Sym * symbols;
+    const Elf64_Sym *symbols;
     const char *strings;
     uint32_t count;
 } shim;

@@ -49,6 +49,7 @@ static void fill(struct gt_shim_library *l) {
 #undef X
     symbol = find(l->handle, "cublasLtGetVersion");
     memcpy(&l->lt_version, &symbol, sizeof symbol);
+    l->lt_release = l->lt_version != NULL ? l->lt_version() : 0;
     for (int i = 0; i < GT_SHIM_IDS; i++)
         atomic_store(&l->original[i], find(l->handle, gt_shim_names[i]));
 }

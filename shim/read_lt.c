@@ -7,6 +7,7 @@
 
 #include "shim/algos.h"
 #include "shim/blas.h"
+#include "shim/lt_cache.h"
 #include "shim/original.h"
 #include "shim/problem.h"
 #include "shim/types.h"
@@ -231,42 +232,93 @@ static enum gt_shim_reason read_narrow(struct gt_shim_call *x, const struct layo
     return check_scales(x);
 }
 
-/* C has the layout of D unless it is read. Planes belong to complex types. */
-static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shim_call *x,
-                                        bool reads_c) {
+/* Planes belong to complex types. */
+static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shim_call *x) {
     for (int i = 0; i < 4; i++) {
-        if (i == 2 && !reads_c)
-            continue;
-        if (i == 3 && reads_c && x->lt->layout[2] == x->lt->layout[3])
-            at[3] = at[2];
-        else if (x->lt->layout[i] == NULL || !read_layout(&at[i], x, i))
+        if (x->lt->layout[i] == NULL && i != 2)
             return GT_SHIM_INVALID;
-        if (at[i].order != GT_SHIM_ORDER_COL || has_batch_mode(x, i))
+        if (i == 3 && x->lt->layout[2] == x->lt->layout[3])
+            at[3] = at[2];
+        else if (x->lt->layout[i] != NULL && !read_layout(&at[i], x, i))
+            return GT_SHIM_INVALID;
+        if (x->lt->layout[i] != NULL &&
+            (at[i].order != GT_SHIM_ORDER_COL || has_batch_mode(x, i)))
             return GT_SHIM_ORDER;
     }
     return GT_SHIM_NONE;
 }
 
-enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
+/* All that descriptors say. *in_place: C and D have one layout. */
+static enum gt_shim_reason read_descriptors(bool *in_place, struct gt_shim_call *x) {
     struct layout at[4];
-    if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
-        x->lt->desc == NULL || x->beta == NULL)
-        return GT_SHIM_INVALID;
+    *in_place = false;
     enum gt_shim_reason why = read_desc(x);
-    const bool reads_c =
-        why == GT_SHIM_NONE && !gt_shim_is_zero(x->beta, sum_type(x->compute));
     if (why == GT_SHIM_NONE)
-        why = read_layouts(at, x, reads_c);
+        why = read_layouts(at, x);
     if (why == GT_SHIM_NONE)
         why = read_narrow(x, at);
     if (why == GT_SHIM_NONE)
         why = take(x, at);
     if (why == GT_SHIM_NONE)
         why = read_epilogue(x, &at[3]);
-    if (why == GT_SHIM_NONE && reads_c &&
-        (x->lt->c != x->c || !same_layout(&at[2], &at[3])))
-        why = GT_SHIM_NOT_IN_PLACE;
+    if (why == GT_SHIM_NONE)
+        *in_place = x->lt->layout[2] != NULL && same_layout(&at[2], &at[3]);
+    return why;
+}
+
+static void copy_said(struct gt_shim_call *to, const struct gt_shim_call *from) {
+    to->kind = from->kind;
+    to->op_a = from->op_a;
+    to->op_b = from->op_b;
+    to->type_a = from->type_a;
+    to->type_b = from->type_b;
+    to->type_c = from->type_c;
+    to->compute = from->compute;
+    to->m = from->m;
+    to->n = from->n;
+    to->k = from->k;
+    to->lda = from->lda;
+    to->ldb = from->ldb;
+    to->ldc = from->ldc;
+    to->stride_a = from->stride_a;
+    to->stride_b = from->stride_b;
+    to->stride_c = from->stride_c;
+    to->batch = from->batch;
+    to->epilogue = from->epilogue;
+    to->bias_type = from->bias_type;
+    to->bias = from->bias;
+    to->aux = from->aux;
+    to->aux_ld = from->aux_ld;
+    to->fast = from->fast;
+}
+
+/* The same, kept from an earlier call where one had such descriptors. */
+static enum gt_shim_reason look_at_descriptors(bool *in_place, struct gt_shim_call *x) {
+    bool known;
+    struct gt_shim_lt_slot *slot = gt_shim_lt_slot(&known, x);
+    if (slot == NULL)
+        return read_descriptors(in_place, x);
+    if (known) {
+        copy_said(x, &slot->said);
+        *in_place = slot->in_place;
+        return slot->why;
+    }
+    slot->why = read_descriptors(&slot->in_place, x);
+    copy_said(&slot->said, x);
+    *in_place = slot->in_place;
+    return slot->why;
+}
+
+enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
+    bool in_place = false;
+    if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
+        x->lt->desc == NULL || x->beta == NULL)
+        return GT_SHIM_INVALID;
+    const enum gt_shim_reason why = look_at_descriptors(&in_place, x);
     if (x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
         x->algo = GT_SHIM_AUTOTUNE; /* the program has an algorithm of its own */
+    if (why == GT_SHIM_NONE && (x->lt->c != x->c || !in_place) &&
+        !gt_shim_is_zero(x->beta, sum_type(x->compute)))
+        return GT_SHIM_NOT_IN_PLACE;
     return why;
 }

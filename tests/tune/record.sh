@@ -136,6 +136,21 @@ is "a process that was killed has counted within a factor of two" "$(counted)" "
 record /nowhere/program
 is "no such program" "$code" 127
 
+# ---- a full disk ----
+
+mkdir disk
+if unshare -rm mount -t tmpfs none disk 2>/dev/null; then
+    rm -f log
+    GEMMTUNE_EXEC="record:$TMPDIR/disk/out.json" unshare -rm sh -c "
+        mount -t tmpfs -o size=8k none disk && : >disk/out.json && cat /dev/zero >disk/filler 2>/dev/null
+        LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so '$clients/linked' gemm=2" 2>err
+    is "a full disk: exit code" $? 0
+    has "a full disk: one line" "$(cat err)" "gemmtune: recording stopped: $TMPDIR/disk/out.json: No space left"
+    is "a full disk: the calls reach cuBLAS" "$(wc -l <log)" 2
+else
+    echo "ok - a full disk # SKIP no file system of our own may be mounted"
+fi
+
 # ---- without us ----
 
 # quietly NAME LINES MODE COMMAND...: the program runs as without us, with so many lines on stderr
