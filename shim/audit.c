@@ -39,7 +39,7 @@ enum object { ANY, BLAS, LT, OURS };
 
 static struct {
     const struct link_map *map; /* NULL: it is not preloaded */
-    const ElfW(Sym) * symbols;
+    const Elf64_Sym *symbols;
     const char *strings;
     uint32_t count;
 } shim;
@@ -52,13 +52,13 @@ unsigned la_version(unsigned version) {
 /* ---- the shim's symbols  ---- */
 
 /* Some ld.so relocate these addresses in place, and some do not. */
-static const void *at_address(const struct link_map *map, ElfW(Addr) address) {
+static const void *at_address(const struct link_map *map, Elf64_Addr address) {
     return (const void *)(address < map->l_addr ? map->l_addr + address : address);
 }
 
 static void read_shim(const struct link_map *map) {
     const uint32_t *hash = NULL;
-    for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+    for (const Elf64_Dyn *d = map->l_ld; d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_SYMTAB)
             shim.symbols = at_address(map, d->d_un.d_ptr);
         else if (d->d_tag == DT_STRTAB)

@@ -79,7 +79,6 @@
     X(GT_SHIM_LAYOUT_LD, CUBLASLT_MATRIX_LAYOUT_LD, 4)                                     \
     X(GT_SHIM_LAYOUT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5)                         \
     X(GT_SHIM_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6)               \
-    X(GT_SHIM_LAYOUT_PLANE, CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, 7)                        \
     X(GT_SHIM_ORDER_COL, CUBLASLT_ORDER_COL, 0)                                            \
     X(GT_SHIM_FILL_FULL, CUBLAS_FILL_MODE_FULL, 2)                                         \
     X(GT_SHIM_EPI_NONE, CUBLASLT_EPILOGUE_DEFAULT, 1)                                      \

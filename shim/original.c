@@ -49,6 +49,7 @@ static void fill(struct gt_shim_library *l) {
 #undef X
     symbol = find(l->handle, "cublasLtGetVersion");
     memcpy(&l->lt_version, &symbol, sizeof symbol);
+    l->lt_release = l->lt_version != NULL ? l->lt_version() : 0;
     for (int i = 0; i < GT_SHIM_IDS; i++)
         atomic_store(&l->original[i], find(l->handle, gt_shim_names[i]));
 }
@@ -161,7 +162,7 @@ static int contains(struct dl_phdr_info *info, size_t size, void *user) {
     struct range *r = user;
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const Elf64_Phdr *p = &info->dlpi_phdr[i];
         const uintptr_t begin = info->dlpi_addr + p->p_vaddr;
         if (p->p_type == PT_LOAD && r->at >= begin && r->at - begin < p->p_memsz) {
             r->begin = begin;

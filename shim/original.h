@@ -29,6 +29,7 @@ struct gt_shim_library {
     GT_SHIM_LT_CALLS(X)
 #undef X
     size_t (*lt_version)(void);
+    size_t lt_release; /* what it returns; 0 for cuBLAS */
 };
 
 /* The original of function `id` for a caller at `from`, and its library. NULL: no such

@@ -68,7 +68,7 @@ static enum gt_shim_reason apply_math_mode(struct arithmetic *a,
     unsigned mode = 0;
     if (x->library->get_math_mode == NULL ||
         x->library->get_math_mode(x->handle, &mode) != 0)
-        return GT_SHIM_MATH;
+        return GT_SHIM_INVALID;
     mode &= ~(unsigned)GT_SHIM_WIDE_SUMS;
     const bool wide = a->type == GEMMTUNE_F32 || a->type == GEMMTUNE_F64;
     if (mode == GT_SHIM_DEFAULT_MATH || a->acc == GEMMTUNE_I32)

@@ -7,6 +7,7 @@
 
 #include "shim/algos.h"
 #include "shim/blas.h"
+#include "shim/lt_cache.h"
 #include "shim/original.h"
 #include "shim/problem.h"
 #include "shim/types.h"
@@ -34,7 +35,7 @@ struct layout {
     uint32_t type;
     int32_t order, batch;
     uint64_t rows, cols;
-    int64_t ld, stride, plane;
+    int64_t ld, stride;
 };
 
 static bool read_layout(struct layout *out, const struct gt_shim_call *x, int i) {
@@ -50,11 +51,11 @@ static bool read_layout(struct layout *out, const struct gt_shim_call *x, int i)
         {GT_SHIM_LAYOUT_LD, &out->ld, sizeof out->ld},
         {GT_SHIM_LAYOUT_BATCH, &out->batch, sizeof out->batch},
         {GT_SHIM_LAYOUT_STRIDE, &out->stride, sizeof out->stride},
-        {GT_SHIM_LAYOUT_PLANE, &out->plane, sizeof out->plane},
     };
+    enum { ROWS = sizeof rows / sizeof *rows };
     size_t written = 0;
     *out = (struct layout){.batch = 1};
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+    for (int r = 0; r < (out->batch > 1 ? ROWS : ROWS - 1); r++)
         if (x->library->get_layout(x->lt->layout[i], rows[r].attribute, rows[r].value,
                                    rows[r].size, &written) != 0)
             return false;
@@ -89,6 +90,12 @@ static enum gt_shim_reason check_scales(const struct gt_shim_call *x) {
     return p != NULL ? GT_SHIM_SCALES : GT_SHIM_NONE;
 }
 
+static int sum_type(unsigned compute) {
+    return compute == GT_SHIM_64F || compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
+           : compute == GT_SHIM_32I || compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
+                                                                       : GEMMTUNE_F32;
+}
+
 static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     int32_t scale = 0, op_c = 0, fill = GT_SHIM_FILL_FULL, sms = 0, pointer_mode = 0;
     enum { EMULATION_DESC = 38 };
@@ -103,7 +110,6 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     optional(x, GT_SHIM_DESC_FILL, &fill, sizeof fill);
     optional(x, GT_SHIM_DESC_SMS, &sms, sizeof sms);
     optional(x, EMULATION_DESC, &emulation, sizeof emulation);
-    optional(x, GT_SHIM_DESC_FAST, &x->fast, sizeof x->fast);
     if (pointer_mode != GT_SHIM_LT_HOST)
         return GT_SHIM_SCALARS;
     if (sms != 0)
@@ -113,11 +119,11 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
     if (op_c != GT_SHIM_N || fill != GT_SHIM_FILL_FULL)
         return GT_SHIM_ORDER;
     /* alpha and beta are of the type of sums. */
-    const unsigned wanted =
-        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GT_SHIM_R_64F
-        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GT_SHIM_R_32I
-                                                                          : GT_SHIM_R_32F;
-    return (unsigned)scale == wanted ? check_scales(x) : GT_SHIM_COMPUTE;
+    const int sums = sum_type(x->compute);
+    const unsigned wanted = sums == GEMMTUNE_F64   ? GT_SHIM_R_64F
+                            : sums == GEMMTUNE_I32 ? GT_SHIM_R_32I
+                                                   : GT_SHIM_R_32F;
+    return (unsigned)scale == wanted ? GT_SHIM_NONE : GT_SHIM_COMPUTE;
 }
 
 /* ---- the epilogue  ---- */
@@ -212,39 +218,107 @@ static enum gt_shim_reason take(struct gt_shim_call *x, const struct layout at[4
     return GT_SHIM_NONE;
 }
 
-/* C is in the way only where it is read. */
-static enum gt_shim_reason check_c(const struct gt_shim_call *x,
-                                   const struct layout at[4]) {
-    const int acc =
-        x->compute == GT_SHIM_64F || x->compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
-        : x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
-                                                                          : GEMMTUNE_F32;
-    if (x->beta == NULL || gt_shim_is_zero(x->beta, acc))
+/* Only 8-bit types have scales and a flag for sums of fewer bits: cublasLt refuses them
+ * elsewhere. */
+static enum gt_shim_reason read_narrow(struct gt_shim_call *x, const struct layout at[4]) {
+    const unsigned types[] = {at[0].type, at[1].type, at[3].type};
+    bool narrow = false;
+    for (int i = 0; i < 3; i++)
+        narrow |= types[i] == GT_SHIM_R_8I || types[i] == GT_SHIM_R_E4M3 ||
+                  types[i] == GT_SHIM_R_E5M2;
+    if (!narrow)
         return GT_SHIM_NONE;
-    return x->lt->c == x->c && same_layout(&at[2], &at[3]) ? GT_SHIM_NONE
-                                                           : GT_SHIM_NOT_IN_PLACE;
+    optional(x, GT_SHIM_DESC_FAST, &x->fast, sizeof x->fast);
+    return check_scales(x);
 }
 
-enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
-    struct layout at[4];
-    if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
-        x->lt->desc == NULL)
-        return GT_SHIM_INVALID;
-    enum gt_shim_reason why = read_desc(x);
-    for (int i = 0; why == GT_SHIM_NONE && i < 4; i++) {
-        if (x->lt->layout[i] == NULL || !read_layout(&at[i], x, i))
-            why = GT_SHIM_INVALID;
-        else if (at[i].order != GT_SHIM_ORDER_COL || at[i].plane != 0 ||
-                 has_batch_mode(x, i))
-            why = GT_SHIM_ORDER;
+/* Planes belong to complex types. */
+static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shim_call *x) {
+    for (int i = 0; i < 4; i++) {
+        if (x->lt->layout[i] == NULL && i != 2)
+            return GT_SHIM_INVALID;
+        if (i == 3 && x->lt->layout[2] == x->lt->layout[3])
+            at[3] = at[2];
+        else if (x->lt->layout[i] != NULL && !read_layout(&at[i], x, i))
+            return GT_SHIM_INVALID;
+        if (x->lt->layout[i] != NULL &&
+            (at[i].order != GT_SHIM_ORDER_COL || has_batch_mode(x, i)))
+            return GT_SHIM_ORDER;
     }
+    return GT_SHIM_NONE;
+}
+
+/* All that descriptors say. *in_place: C and D have one layout. */
+static enum gt_shim_reason read_descriptors(bool *in_place, struct gt_shim_call *x) {
+    struct layout at[4];
+    *in_place = false;
+    enum gt_shim_reason why = read_desc(x);
+    if (why == GT_SHIM_NONE)
+        why = read_layouts(at, x);
+    if (why == GT_SHIM_NONE)
+        why = read_narrow(x, at);
     if (why == GT_SHIM_NONE)
         why = take(x, at);
     if (why == GT_SHIM_NONE)
         why = read_epilogue(x, &at[3]);
     if (why == GT_SHIM_NONE)
-        why = check_c(x, at);
+        *in_place = x->lt->layout[2] != NULL && same_layout(&at[2], &at[3]);
+    return why;
+}
+
+static void copy_said(struct gt_shim_call *to, const struct gt_shim_call *from) {
+    to->kind = from->kind;
+    to->op_a = from->op_a;
+    to->op_b = from->op_b;
+    to->type_a = from->type_a;
+    to->type_b = from->type_b;
+    to->type_c = from->type_c;
+    to->compute = from->compute;
+    to->m = from->m;
+    to->n = from->n;
+    to->k = from->k;
+    to->lda = from->lda;
+    to->ldb = from->ldb;
+    to->ldc = from->ldc;
+    to->stride_a = from->stride_a;
+    to->stride_b = from->stride_b;
+    to->stride_c = from->stride_c;
+    to->batch = from->batch;
+    to->epilogue = from->epilogue;
+    to->bias_type = from->bias_type;
+    to->bias = from->bias;
+    to->aux = from->aux;
+    to->aux_ld = from->aux_ld;
+    to->fast = from->fast;
+}
+
+/* The same, kept from an earlier call where one had such descriptors. */
+static enum gt_shim_reason look_at_descriptors(bool *in_place, struct gt_shim_call *x) {
+    bool known;
+    struct gt_shim_lt_slot *slot = gt_shim_lt_slot(&known, x);
+    if (slot == NULL)
+        return read_descriptors(in_place, x);
+    if (known) {
+        copy_said(x, &slot->said);
+        *in_place = slot->in_place;
+        return slot->why;
+    }
+    slot->why = read_descriptors(&slot->in_place, x);
+    copy_said(&slot->said, x);
+    *in_place = slot->in_place;
+    return slot->why;
+}
+
+enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
+    bool in_place = false;
+    if (x->library->get_desc == NULL || x->library->get_layout == NULL ||
+        x->lt->desc == NULL || x->beta == NULL)
+        return GT_SHIM_INVALID;
+    const enum gt_shim_reason why = look_at_descriptors(&in_place, x);
     if (x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
         x->algo = GT_SHIM_AUTOTUNE; /* the program has an algorithm of its own */
+    if (why == GT_SHIM_NONE && (x->lt->c != x->c || !in_place) &&
+        !gt_shim_is_zero(x->beta, sum_type(x->compute)))
+        return GT_SHIM_NOT_IN_PLACE;
     return why;
 }

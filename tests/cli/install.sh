@@ -42,6 +42,7 @@ for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md
     [ -s "$root/opt/gt/$file" ]
     verdict "$file" $?
 done
+# shellcheck disable=SC2016 # the program expands it
 has_shims=$("$GEMMTUNE" exec sh -c 'echo "$LD_PRELOAD $LD_AUDIT"' 2>"$work/err")
 [ "$has_shims" = "$root/opt/gt/lib/libgemmtune-blas.so $root/opt/gt/lib/libgemmtune-audit.so" ]
 verdict "the installed program finds the libraries of exec" $?

@@ -32,6 +32,12 @@ play() {
     code=$?
 }
 
+# calls_of_cublas: of the last scene
+calls_of_cublas() {
+    [ -e log ] || : >log
+    wc -l <log
+}
+
 # served NAME SERVED ALL REASON WORD...: so many of the scene's calls are served, the others for the reason; its results
 # are right, and calls that were passed on, and they alone, reached cuBLAS
 served() {
@@ -41,7 +47,7 @@ served() {
     is "$name: right results" "$code $(cat said)" "0 "
     has "$name: $count of $all" "$(cat err)" "gemmtune: $count of $all GEMM calls served"
     [ -z "$reason" ] || has "$name: why" "$(cat err)" "$reason"
-    is "$name: the others reach cuBLAS" "$(cat log 2>/dev/null | wc -l)" $((all - count))
+    is "$name: the others reach cuBLAS" "$(calls_of_cublas)" $((all - count))
 }
 
 # The first process may have to load the compiler to learn which images are its own.
@@ -84,16 +90,12 @@ served "an algorithm of the program's" 0 1 "1 an algorithm of the program's choi
 served "C is read and is not D" 0 1 "1 C is read and is not D" apart beta=1 lt=1
 served "an epilogue without an equal" 0 1 "1 an epilogue" epilogue=130 lt=1
 served "after a fork of a process with plans" 0 1 "1 process after a fork" gemm=1 fork gemm=1
-(
-    export CUBLAS_EMULATE_SINGLE_PRECISION=1
-    served "the environment asks for emulation" 0 1 "1 emulation" gemm=1
-    exit "$bad"
-) || bad=1
-(
-    export NVIDIA_TF32_OVERRIDE=0
-    served "the environment overrides TF32" 1 2 "1 math mode" gemm=1 type=f64 gemm=1
-    exit "$bad"
-) || bad=1
+export CUBLAS_EMULATE_SINGLE_PRECISION=1
+served "the environment asks for emulation" 0 1 "1 emulation" gemm=1
+unset CUBLAS_EMULATE_SINGLE_PRECISION
+export NVIDIA_TF32_OVERRIDE=0
+served "the environment overrides TF32" 1 2 "1 math mode" gemm=1 type=f64 gemm=1
+unset NVIDIA_TF32_OVERRIDE
 for verdict in tie slower; do
     FAKE_RIVAL=$verdict play serve gemm=1
     has "a kernel that is $verdict" "$(cat err)" "0 of 1 GEMM calls served, 0 s saved by the stored times; passed on: 1 not faster"
@@ -155,16 +157,13 @@ echo "no database at all" >wrong.db
 export GEMMTUNE_DB="$TMPDIR/wrong.db"
 unharmed "a file that is no database" "wrong.db" gemm=2
 export GEMMTUNE_DB="$TMPDIR/tuned.db"
-(
-    export GEMMTUNE_CACHE_DIR="$TMPDIR/none" FAKE_NVRTC_SLOW="kernel"
-    unharmed "a compiler that takes long" "2 kernel not built yet" gemm=2
-    exit "$bad"
-) || bad=1
-(
-    export GEMMTUNE_CACHE_DIR="$TMPDIR/wrong.db/none"
-    unharmed "no image cache" "0 of 2 GEMM calls served" gemm=2
-    exit "$bad"
-) || bad=1
+images=$GEMMTUNE_CACHE_DIR
+export GEMMTUNE_CACHE_DIR="$TMPDIR/none" FAKE_NVRTC_SLOW="kernel"
+unharmed "a compiler that takes long" "2 kernel not built yet" gemm=2
+unset FAKE_NVRTC_SLOW
+export GEMMTUNE_CACHE_DIR="$TMPDIR/wrong.db/none"
+unharmed "no image cache" "0 of 2 GEMM calls served" gemm=2
+export GEMMTUNE_CACHE_DIR="$images"
 FAKE_CUDA_SCRIPT=cuLaunchKernel:1=2 play serve gemm=3
 is "a launch that fails: right results" "$code $(cat said)" "0 "
 has "a launch that fails: passed on from then on" "$(cat err)" "0 of 3 GEMM calls served"

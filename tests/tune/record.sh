@@ -69,7 +69,7 @@ done
 for how in "linked" "loader library $blas/libcublas.so.13"; do
     # shellcheck disable=SC2086
     record "$clients/"$how each
-    is "every function: right results" "$code $(cat said | grep -c status)" "0 0"
+    is "every function: right results" "$code $(grep -c status said)" "0 0"
     is "every function: each reaches its own original once" "$(sort log | uniq -c | grep -vc ' 1 ')" 0
     is "every function: 56 of them" "$(wc -l <log)" 56
     is "every function: problems" "$(counted | sort)" "bf16-nn-3x4x5 2
@@ -136,6 +136,21 @@ is "a process that was killed has counted within a factor of two" "$(counted)" "
 record /nowhere/program
 is "no such program" "$code" 127
 
+# ---- a full disk ----
+
+mkdir disk
+if unshare -rm mount -t tmpfs none disk 2>/dev/null; then
+    rm -f log
+    GEMMTUNE_EXEC="record:$TMPDIR/disk/out.json" unshare -rm sh -c "
+        mount -t tmpfs -o size=8k none disk && : >disk/out.json && cat /dev/zero >disk/filler 2>/dev/null
+        LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so '$clients/linked' gemm=2" 2>err
+    is "a full disk: exit code" $? 0
+    has "a full disk: one line" "$(cat err)" "gemmtune: recording stopped: $TMPDIR/disk/out.json: No space left"
+    is "a full disk: the calls reach cuBLAS" "$(wc -l <log)" 2
+else
+    echo "ok - a full disk # SKIP no file system of our own may be mounted"
+fi
+
 # ---- without us ----
 
 # quietly NAME LINES MODE COMMAND...: the program runs as without us, with so many lines on stderr
@@ -162,5 +177,6 @@ is "without libgemmtune: lines on stderr" "$(wc -l <err)" 1
 "$GEMMTUNE" exec sh -c 'exit 3' 2>err
 is "a program without cuBLAS: exit code" $? 3
 is "a program without cuBLAS: nothing is said" "$(cat err)" ""
+# shellcheck disable=SC2016 # the program expands it
 has "what was preloaded stays" "$(LD_PRELOAD=libm.so.6 "$GEMMTUNE" exec sh -c 'echo $LD_PRELOAD')" "libgemmtune-blas.so:libm.so.6"
 exit "$bad"

@@ -11,7 +11,8 @@
 
 enum { ATTRIBUTES = 40, INVALID_VALUE = 7 };
 
-/* A descriptor or a layout: eight bytes for each attribute. */
+/* A descriptor or a layout: eight bytes for each attribute. Allocations are larger than the
+ * real ones: the shim reads so many bytes. */
 struct object {
     uint64_t value[ATTRIBUTES];
 };
