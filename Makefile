@@ -170,7 +170,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(B)/libgemmtune_jax.so
 
 # The head of this file.
 help:
@@ -191,6 +191,11 @@ $(B)/libgemmtune.so.$(VERSION): $(LIB_OBJ) $(B)/sources tools/exports.map
 
 $(B)/libgemmtune.so: $(B)/libgemmtune.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(B)/libgemmtune.so.$(SOVERSION) && ln -sf $(<F) $@
+
+# Calls of JAX's compiled programs, for the Python package alone.
+$(B)/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/libgemmtune.so
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $< -L$(B) -lgemmtune
 
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
@@ -414,7 +419,7 @@ setup:
 # ---- reading --------------------------------------------------------------------------------
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* tuner/* tests tests/* \
-    tests/fake/* examples tools,$d/*.[ch]))
+    tests/fake/* examples tools python/native,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -485,7 +490,7 @@ WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC
 found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
 WHEEL_LIBS = $(or $(call found,libsqlite3.a),-lsqlite3) \
              $(or $(call found,libcjson.a),$(call found,libcjson.so.1)) -ldl -lm
-WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/bin/gemmtune \
+WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/lib/libgemmtune_jax.so $(B)/wheel/bin/gemmtune \
              $(if $(call found,libcjson.a),,$(B)/wheel/lib/libcjson.so.1)
 define link_wheel
 $(call say,LD,$@)
@@ -495,6 +500,9 @@ $(B)/wheel/lib/libgemmtune.so: $(LIB_OBJ) $(B)/sources tools/exports.map
 	$(call link_wheel,$(SO_LDFLAGS) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
 $(B)/wheel/bin/gemmtune: $(PROG_OBJ) $(LIB_OBJ) $(B)/sources
 	$(call link_wheel,-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(or $(call found,libz.a),-lz))
+$(B)/wheel/lib/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/wheel/lib/libgemmtune.so
+	$(call say,LD,$@)
+	$(Q)$(WHEEL_CC) -s -pthread -shared -Wl,-z,relro -Wl,-z,now -o $@ $< -L$(@D) -lgemmtune
 $(B)/wheel/lib/libcjson.so.1: $(call found,libcjson.so.1)
 	$(Q)mkdir -p $(@D) && cp -L $< $@
 wheel-parts: $(WHEEL)

@@ -236,7 +236,9 @@ class DeviceProduct:
 
 
 def plan_of(product):
-    """A DeviceProduct with a plan, to describe what a product of host matrices runs."""
+    """A DeviceProduct with a plan, to describe what a product runs."""
+    if not product.host:
+        return DeviceProduct(product.device, product.request, product.products, planned=True)
     host = product.product
     if host.whole is not None:
         request, products = host.whole.request, host.whole.products

@@ -476,7 +476,7 @@ def _find(kind_of_type):
         if (top, base.__name__) == ("cupy", "ndarray"):
             return CuPy()
         if top in ("jax", "jaxlib") and base.__name__ == "Tracer":
-            raise errors.Unsupported("an array that jax.jit or jax.vmap traces: call gemmtune outside of them")
+            raise errors.Unsupported("an array that jax.jit or jax.vmap traces: use gemmtune.jax.matmul there")
         if top in ("jax", "jaxlib") and base.__name__ == "ArrayImpl":
             return JAX()
     if hasattr(kind_of_type, "__cuda_array_interface__"):

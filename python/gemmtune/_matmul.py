@@ -52,7 +52,7 @@ def _check_kind(kind, array, what):
             f"a is an array of {kind.name}, and {what} one of {other.name}: convert one of them")
 
 
-def _prepare(kind, a, b, out, options, named, planned=False):
+def prepare(kind, a, b, out, options, named, planned=False):
     """The product for a call; `named` are the arrays of the epilogue."""
     if kind.device(a) is None:
         a, b = _in_host_memory(kind, a, "a"), _in_host_memory(kind, b, "b")
@@ -60,7 +60,7 @@ def _prepare(kind, a, b, out, options, named, planned=False):
     return _device.Product(kind, a, b, out, options, named, planned)
 
 
-def _call(product, kind, a, b, out, c, alpha, beta, named, stream):
+def call(product, kind, a, b, out, c, alpha, beta, named, stream):
     """Calls a product. Arrays in host memory of other libraries go through NumPy's."""
     if _devices.forked:
         _devices.refuse_fork()
@@ -105,7 +105,7 @@ def _find(a, b, out, c, epilogue, math, dtype, device, beta, named):
         for name, value in named.items():
             if not isinstance(value, (int, float)):
                 _check_kind(kind, value, name)
-        product = _prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named)
+        product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named)
         if len(_ready) >= _CACHE_MAX:
             _ready.clear()
         _ready[key] = product
@@ -163,7 +163,7 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
     kind, product = _find(a, b, out, c, epilogue, math, dtype, device, beta, named)
     if _record.active:
         _record.note(product)
-    result = _call(product, kind, a, b, out, c, alpha, beta, named, stream)
+    result = call(product, kind, a, b, out, c, alpha, beta, named, stream)
     if usual and not product.host:
         short = product.shortcut()
         if short is not None:
@@ -254,7 +254,7 @@ class Plan:
             raise errors.InvalidArgument("beta is given, and the plan has none: give plan(..., beta=) one")
         if _record.active:
             _record.note(self._product)
-        return _call(self._product, kind, a, b, out, c, alpha, beta, named, stream)
+        return call(self._product, kind, a, b, out, c, alpha, beta, named, stream)
 
     def unchecked(self, a: Any, b: Any, out: Any = None) -> Any:
         """As a call, for arrays that are known to be as planned: nothing is looked at but their addresses.
@@ -301,7 +301,7 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
     kind = _kinds.kind_of(a, "a")
     for array, what in ((b, "b"), (out, "out")):
         _check_kind(kind, array, what)
-    product = _prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
+    product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
                        planned=True)
     if not product.host and product.is_empty:
         raise errors.InvalidArgument("a product without elements has no plan")
