@@ -227,11 +227,13 @@ $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
-# The library without its families parses them. The build runs it, so a cross build needs an emulator.
+# The library without its families parses them. The build runs it, so a cross build is given the
+# program of another build (FAMILIES), as tools/wheel-aarch64 does.
 $(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o $(B)/tools/print_expr.o \
     $(filter-out $(B)/gen/families.o,$(LIB_OBJ))
 	$(call link)
-$(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)
+FAMILIES ?= $(B)/tools/families
+$(B)/gen/families.c: $(FAMILIES) $(TEMPLATES)
 	$(call generate,$<)
 
 # The program without the templates that are compiled in: it reads those of two folders.
@@ -487,7 +489,8 @@ uninstall:
 WHEELS    ?= $(B)/wheels
 ZIG       := $(wildcard $(B)/zig/ziglang/zig)
 WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
-found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
+# CROSS_ROOT: where packages of another processor lie.
+found      = $(if $(CROSS_ROOT),$(wildcard $(CROSS_ROOT)/usr/lib/*/$1),$(filter /%,$(shell $(CC) -print-file-name=$1)))
 WHEEL_LIBS = $(or $(call found,libsqlite3.a),-lsqlite3) \
              $(or $(call found,libcjson.a),$(call found,libcjson.so.1)) -ldl -lm
 WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/lib/libgemmtune_jax.so $(B)/wheel/bin/gemmtune \
