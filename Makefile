@@ -485,7 +485,7 @@ uninstall:
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
 # The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
-# PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+# There is no other version beside its library, whose name has none. PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
 WHEELS    ?= $(B)/wheels
 ZIG       := $(wildcard $(B)/zig/ziglang/zig)
 WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
@@ -500,12 +500,13 @@ $(call say,LD,$@)
 $(Q)mkdir -p $(@D) && $(WHEEL_CC) -s -pthread -Wl,-z,relro -Wl,-z,now -o $@ $(filter %.o,$^) $1 $(WHEEL_LIBS)
 endef
 $(B)/wheel/lib/libgemmtune.so: $(LIB_OBJ) $(B)/sources tools/exports.map
-	$(call link_wheel,$(SO_LDFLAGS) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
+	$(call link_wheel,$(patsubst %.$(SOVERSION),%,$(SO_LDFLAGS)) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
 $(B)/wheel/bin/gemmtune: $(PROG_OBJ) $(LIB_OBJ) $(B)/sources
 	$(call link_wheel,-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(or $(call found,libz.a),-lz))
 $(B)/wheel/lib/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/wheel/lib/libgemmtune.so
 	$(call say,LD,$@)
-	$(Q)$(WHEEL_CC) -s -pthread -shared -Wl,-z,relro -Wl,-z,now -o $@ $< -L$(@D) -lgemmtune
+	$(Q)$(WHEEL_CC) -s -pthread -shared -Wl,-z,relro -Wl,-z,now \
+	    -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(@D) -lgemmtune
 $(B)/wheel/lib/libcjson.so.1: $(call found,libcjson.so.1)
 	$(Q)mkdir -p $(@D) && cp -L $< $@
 wheel-parts: $(WHEEL)
