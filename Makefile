@@ -485,7 +485,8 @@ uninstall:
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
 # The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
-# There is no other version beside its library, whose name has none. PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+# The name of its library has no version: no other one lies beside it. PyPI's ziglang links for glibc
+# 2.28, so the wheel runs on every system of these years.
 WHEELS    ?= $(B)/wheels
 ZIG       := $(wildcard $(B)/zig/ziglang/zig)
 WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))

@@ -54,6 +54,8 @@ def _check_kind(kind, array, what):
 
 def prepare(kind, a, b, out, options, named, planned=False):
     """The product for a call; `named` are the arrays of the epilogue."""
+    if kind.name == "pyopencl":
+        return kind.prepare(a, b, out, options, named)
     if kind.device(a) is None:
         a, b = _in_host_memory(kind, a, "a"), _in_host_memory(kind, b, "b")
         return _numpy.Product(a, b, _in_host_memory(kind, out, "out"), options, named)
@@ -118,10 +120,11 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
            **named: Any) -> Any:
     """alpha * a @ b + beta * c, or an epilogue of that, by the fastest known kernel.
 
-    Arrays of NumPy, torch, CuPy and JAX, and objects with `__dlpack__` or
+    Arrays of NumPy, torch, CuPy, JAX and pyopencl, and objects with `__dlpack__` or
     `__cuda_array_interface__`; all of one kind and on one device. The result is of the same kind.
-    On a GPU the product runs on the library's current stream, and the call does not wait for it
-    (JAX's is waited for). NumPy's arrays are multiplied on `device`, and the call waits.
+    On a GPU the product runs on the library's current stream (pyopencl: the arrays' queue), and the call
+    does not wait for it; JAX's is waited for. Arrays in host memory are multiplied on `device`, and the
+    call waits.
 
     Shapes: as numpy.matmul. a (..., m, k) and b (..., k, n) give (..., m, n), and the leading sizes
     are broadcast. A vector a is one row and a vector b one column, and the result lacks that index.
@@ -301,6 +304,8 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
     kind = _kinds.kind_of(a, "a")
     for array, what in ((b, "b"), (out, "out")):
         _check_kind(kind, array, what)
+    if kind.name == "pyopencl":
+        raise errors.Unsupported("a plan of arrays of pyopencl: matmul plans each shape once")
     product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
                        planned=True)
     if not product.host and product.is_empty:

@@ -50,8 +50,7 @@ void gemmtune_jax_device(int ordinal, gemmtune_ctx *ctx) {
         contexts[ordinal < 0 ? DEVICES_MAX : ordinal] = ctx;
 }
 
-/* ---- what a call says ------------------------------------------------------------------
- */
+/* ---- what a call says ---------------------------------------------------------------- */
 
 static gt_xla_error *refuse(const struct gt_xla_call *call, int code, const char *line) {
     struct gt_xla_error_args args = {sizeof args, NULL, line, code};
@@ -98,8 +97,7 @@ static const void *attribute(const struct gt_xla_call *call, const char *name, i
     return NULL;
 }
 
-/* ---- leading sizes ---------------------------------------------------------------------
- */
+/* ---- leading sizes ------------------------------------------------------------------- */
 
 /* One batch of products, and the leading indices outside of it. */
 struct batch {
@@ -148,8 +146,7 @@ static void read_batch(struct batch *out, const struct gt_xla_buffer *a,
     }
 }
 
-/* ---- the problem -----------------------------------------------------------------------
- */
+/* ---- the problem --------------------------------------------------------------------- */
 
 struct product {
     const struct gt_xla_buffer *a, *b, *to;
@@ -218,8 +215,7 @@ static gt_xla_error *read_product(struct product *x, const struct gt_xla_call *c
     return NULL;
 }
 
-/* ---- products one after another --------------------------------------------------------
- */
+/* ---- products one after another ------------------------------------------------------ */
 
 typedef gemmtune_status run_batch(const struct product *x, const void *a, const void *b,
                                   void *to, void *user);
@@ -256,8 +252,7 @@ static bool is_empty(const struct product *x) {
     return false;
 }
 
-/* ---- on CUDA ---------------------------------------------------------------------------
- */
+/* ---- on CUDA ------------------------------------------------------------------------- */
 
 struct launch {
     const struct gt_xla_call *call;
@@ -382,8 +377,7 @@ static gt_xla_error *run_on_cuda(const struct gt_xla_call *call) {
     return status == GEMMTUNE_OK ? NULL : refuse_status(call, status);
 }
 
-/* ---- on the host -----------------------------------------------------------------------
- */
+/* ---- on the host --------------------------------------------------------------------- */
 
 /* gemmtune_host_gemm has no batches. */
 static gemmtune_status run_on_host(const struct product *x, const void *a, const void *b,
@@ -419,8 +413,7 @@ static gt_xla_error *run_in_host_memory(const struct gt_xla_call *call) {
     return status == GEMMTUNE_OK ? NULL : refuse_status(call, status);
 }
 
-/* ---- handlers --------------------------------------------------------------------------
- */
+/* ---- handlers ------------------------------------------------------------------------ */
 
 /* XLA asks a handler for its version before it calls it. Ours knows structs that only grow,
  * so it is of the version that asks. */
