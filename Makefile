@@ -175,7 +175,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS)
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS) $(B)/libgemmtune_jax.so
 
 # The head of this file.
 help:
@@ -210,6 +210,11 @@ CLEARS := -mmemset-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign
 CLEARS := $(shell $(CC) -Werror $(CLEARS) -x c -fsyntax-only /dev/null 2>/dev/null && echo $(CLEARS))
 $(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec -fno-math-errno $(CLEARS)
 
+# Calls of JAX's compiled programs, for the Python package alone.
+$(B)/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/libgemmtune.so
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $< -L$(B) -lgemmtune
+
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
 
@@ -240,11 +245,13 @@ $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
-# The library without its families parses them. The build runs it, so a cross build needs an emulator.
+# The library without its families parses them. The build runs it, so a cross build is given the
+# program of another build (FAMILIES), as tools/wheel-aarch64 does.
 $(B)/tools/families: $(B)/tools/families.o $(B)/tools/print_family.o $(B)/tools/print_expr.o \
     $(filter-out $(B)/gen/families.o,$(LIB_OBJ))
 	$(call link)
-$(B)/gen/families.c: $(B)/tools/families $(TEMPLATES)
+FAMILIES ?= $(B)/tools/families
+$(B)/gen/families.c: $(FAMILIES) $(TEMPLATES)
 	$(call generate,$<)
 
 # The program without the templates that are compiled in: it reads those of two folders.
@@ -488,7 +495,7 @@ setup:
 # ---- reading --------------------------------------------------------------------------------
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
-    tests/fake/* examples tools,$d/*.[ch]))
+    tests/fake/* examples tools python/native,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -499,6 +506,8 @@ CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 # once for every choice of the names that headers ask for.
 CPPCHECK_OFF := uninitvar memleak leakReturnValNotUsed nullPointerRedundantCheck \
                 arrayIndexOutOfBounds readdirCalled missingIncludeSystem unmatchedSuppression
+# There a function that a pointer leads to gets the address of a local struct, and returns another one.
+CPPCHECK_OFF += returnDanglingLifetime:python/native/jax_call.c
 
 lint:
 	tools/check-arrows
@@ -552,23 +561,29 @@ uninstall:
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
 # The wheel of the Python package. SQLite and zlib are in its binaries; cJSON too, or else beside them.
-# PyPI's ziglang links for glibc 2.28, so the wheel runs on every system of these years.
+# The name of its library has no version: no other one lies beside it. PyPI's ziglang links for glibc
+# 2.28, so the wheel runs on every system of these years.
 WHEELS    ?= $(B)/wheels
 ZIG       := $(wildcard $(B)/zig/ziglang/zig)
 WHEEL_CC   = $(if $(ZIG),$(ZIG) cc -target $(shell uname -m)-linux-gnu.2.28,$(CC))
-found      = $(filter /%,$(shell $(CC) -print-file-name=$1))
+# CROSS_ROOT: where packages of another processor lie.
+found      = $(if $(CROSS_ROOT),$(wildcard $(CROSS_ROOT)/usr/lib/*/$1),$(filter /%,$(shell $(CC) -print-file-name=$1)))
 WHEEL_LIBS = $(or $(call found,libsqlite3.a),-lsqlite3) \
              $(or $(call found,libcjson.a),$(call found,libcjson.so.1)) -ldl -lm
-WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/bin/gemmtune \
+WHEEL      = $(B)/wheel/lib/libgemmtune.so $(B)/wheel/lib/libgemmtune_jax.so $(B)/wheel/bin/gemmtune \
              $(if $(call found,libcjson.a),,$(B)/wheel/lib/libcjson.so.1)
 define link_wheel
 $(call say,LD,$@)
 $(Q)mkdir -p $(@D) && $(WHEEL_CC) -s -pthread -Wl,-z,relro -Wl,-z,now -o $@ $(filter %.o,$^) $1 $(WHEEL_LIBS)
 endef
 $(B)/wheel/lib/libgemmtune.so: $(LIB_OBJ) $(B)/sources tools/exports.map
-	$(call link_wheel,$(SO_LDFLAGS) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
+	$(call link_wheel,$(patsubst %.$(SOVERSION),%,$(SO_LDFLAGS)) -Wl$(comma)-rpath$(comma)'$$ORIGIN')
 $(B)/wheel/bin/gemmtune: $(PROG_OBJ) $(LIB_OBJ) $(B)/sources
 	$(call link_wheel,-Wl$(comma)-rpath$(comma)'$$ORIGIN/../lib' $(or $(call found,libz.a),-lz))
+$(B)/wheel/lib/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/wheel/lib/libgemmtune.so
+	$(call say,LD,$@)
+	$(Q)$(WHEEL_CC) -s -pthread -shared -Wl,-z,relro -Wl,-z,now \
+	    -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(@D) -lgemmtune
 $(B)/wheel/lib/libcjson.so.1: $(call found,libcjson.so.1)
 	$(Q)mkdir -p $(@D) && cp -L $< $@
 wheel-parts: $(WHEEL)

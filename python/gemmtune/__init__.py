@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fastest matrix multiplication that a GPU or CPU can do, found by trying.
 
-gemmtune multiplies the arrays that you have: NumPy's, torch's, CuPy's, JAX's, and what has `__dlpack__` or
+gemmtune multiplies the arrays that you have: NumPy's, torch's, CuPy's, JAX's, pyopencl's, and what has `__dlpack__` or
 `__cuda_array_interface__`. The database says which kernel is the fastest, and `tune` finds better kernels.
 
     pip install gemmtune[numpy]            # with a GPU of NVIDIA: gemmtune[cuda13], or gemmtune[cuda12]
@@ -21,7 +21,7 @@ package; NumPy's arrays need NumPy, and bf16 and 8-bit floats among them ml_dtyp
 | device | what it needs |
 | --- | --- |
 | NVIDIA GPU | its driver, and NVRTC. NVRTC is found where torch or CuPy brought it, in the extras `cuda13` and `cuda12`, in a CUDA toolkit, or where `GEMMTUNE_LIBNVRTC` says |
-| another GPU | its OpenCL driver. Arrays are NumPy's, in host memory |
+| another GPU | its OpenCL driver. Arrays are NumPy's, in host memory, or pyopencl's |
 | CPU | PoCL (`apt-get install pocl-opencl-icd`). Arrays are NumPy's |
 
 A process that forks after it has used a device gets an exception in the child: use 'spawn' or 'forkserver'.

@@ -137,7 +137,7 @@ class DeviceProduct:
         """Enqueues all turns. a, b, to: addresses, or buffers of OpenCL; alpha, beta: addresses."""
         if self.plan is not None:
             if self.takes_operands or len(self.products.turns) != 1 or self.workspace:
-                self._launch(a, b, to, alpha, beta, stream, operands)
+                self.launch(a, b, to, alpha, beta, stream, operands)
                 return
             status = self.library.gemmtune_execute(self.plan, alpha, a, b, beta, to, None, stream)
             if status:
@@ -155,7 +155,8 @@ class DeviceProduct:
                 ctx, pointer, alpha, a + at_a * size_a, b + at_b * size_b, beta, to + at_c * size_c,
                 stream))
 
-    def _launch(self, a, b, to, alpha, beta, stream, operands):
+    def launch(self, a, b, to, alpha, beta, stream, operands=_NONE, offsets=(0, 0, 0)):
+        """`run` by the plan. offsets: of buffers of OpenCL, in elements, where matrices begin."""
         args = _abi.Args()
         _abi.check(self.library, self.library.gemmtune_args_init_sized(
             c.byref(args), c.sizeof(args)))
@@ -171,7 +172,7 @@ class DeviceProduct:
             for turn in self.products.turns:
                 if self.device.backend == "opencl":
                     args.a, args.b, args.c = a, b, to
-                    args.a_offset, args.b_offset, args.c_offset = turn
+                    args.a_offset, args.b_offset, args.c_offset = map(sum, zip(turn, offsets))
                 else:
                     args.a, args.b, args.c = (
                         first + at * size for first, at, size in zip((a, b, to), turn, self.sizes))
@@ -236,7 +237,9 @@ class DeviceProduct:
 
 
 def plan_of(product):
-    """A DeviceProduct with a plan, to describe what a product of host matrices runs."""
+    """A DeviceProduct with a plan, to describe what a product runs."""
+    if not product.host:
+        return DeviceProduct(product.device, product.request, product.products, planned=True)
     host = product.product
     if host.whole is not None:
         request, products = host.whole.request, host.whole.products

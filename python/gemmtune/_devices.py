@@ -48,16 +48,18 @@ def refuse_fork():
 class Device:
     """One device. `name` is its driver's, `word` ours: "cuda:0", "opencl:1"."""
 
-    def __init__(self, backend, index, database):
-        handle, self.name = list_of(backend)[index]
+    def __init__(self, backend, index, database, driver=None, name=None):
         number, module = _BACKENDS[backend]
         self.backend, self.index, self.word = backend, index, f"{backend}:{index}"
         self.library = _library.library()
-        if (backend, index) not in _drivers:
-            if backend == "cuda":
-                _library.load_nvrtc()
-            _drivers[backend, index] = module.Driver(handle)
-        self.driver = _drivers[backend, index]
+        if driver is None:
+            handle, name = list_of(backend)[index]
+            if (backend, index) not in _drivers:
+                if backend == "cuda":
+                    _library.load_nvrtc()
+                _drivers[backend, index] = module.Driver(handle)
+            driver = _drivers[backend, index]
+        self.name, self.driver = name, driver
         self.driver.enter()
         target = _abi.Target()
         _abi.check(self.library, self.library.gemmtune_target_init_sized(
@@ -141,6 +143,17 @@ def open_device(device=None):
             _opened[place] = Device(backend, index, _database)
         if device is not None or "GEMMTUNE_DEVICE" not in os.environ:
             _named[device] = _opened[place]
+        return _opened[place]
+
+
+def of_context(context, device, name):
+    """The Device of a cl_context and a cl_device_id of the caller's, which must live as long."""
+    refuse_fork()
+    place = "opencl", context, device
+    with _lock:
+        if place not in _opened:
+            index = [handle for handle, _ in list_of("opencl")].index(device)
+            _opened[place] = Device("opencl", index, _database, _opencl.Driver(device, context), name)
         return _opened[place]
 
 

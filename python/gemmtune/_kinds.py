@@ -475,8 +475,11 @@ def _find(kind_of_type):
             return Torch()
         if (top, base.__name__) == ("cupy", "ndarray"):
             return CuPy()
+        if (top, base.__name__) == ("pyopencl", "Array"):
+            from ._pyopencl import Kind
+            return Kind()
         if top in ("jax", "jaxlib") and base.__name__ == "Tracer":
-            raise errors.Unsupported("an array that jax.jit or jax.vmap traces: call gemmtune outside of them")
+            raise errors.Unsupported("an array that jax.jit or jax.vmap traces: use gemmtune.jax.matmul there")
         if top in ("jax", "jaxlib") and base.__name__ == "ArrayImpl":
             return JAX()
     if hasattr(kind_of_type, "__cuda_array_interface__"):

@@ -52,15 +52,17 @@ def _check_kind(kind, array, what):
             f"a is an array of {kind.name}, and {what} one of {other.name}: convert one of them")
 
 
-def _prepare(kind, a, b, out, options, named, planned=False):
+def prepare(kind, a, b, out, options, named, planned=False):
     """The product for a call; `named` are the arrays of the epilogue."""
+    if kind.name == "pyopencl":
+        return kind.prepare(a, b, out, options, named)
     if kind.device(a) is None:
         a, b = _in_host_memory(kind, a, "a"), _in_host_memory(kind, b, "b")
         return _numpy.Product(a, b, _in_host_memory(kind, out, "out"), options, named)
     return _device.Product(kind, a, b, out, options, named, planned)
 
 
-def _call(product, kind, a, b, out, c, alpha, beta, named, stream):
+def call(product, kind, a, b, out, c, alpha, beta, named, stream):
     """Calls a product. Arrays in host memory of other libraries go through NumPy's."""
     if _devices.forked:
         _devices.refuse_fork()
@@ -105,7 +107,7 @@ def _find(a, b, out, c, epilogue, math, dtype, device, beta, named):
         for name, value in named.items():
             if not isinstance(value, (int, float)):
                 _check_kind(kind, value, name)
-        product = _prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named)
+        product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named)
         if len(_ready) >= _CACHE_MAX:
             _ready.clear()
         _ready[key] = product
@@ -118,10 +120,11 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
            **named: Any) -> Any:
     """alpha * a @ b + beta * c, or an epilogue of that, by the fastest known kernel.
 
-    Arrays of NumPy, torch, CuPy and JAX, and objects with `__dlpack__` or
+    Arrays of NumPy, torch, CuPy, JAX and pyopencl, and objects with `__dlpack__` or
     `__cuda_array_interface__`; all of one kind and on one device. The result is of the same kind.
-    On a GPU the product runs on the library's current stream, and the call does not wait for it
-    (JAX's is waited for). NumPy's arrays are multiplied on `device`, and the call waits.
+    On a GPU the product runs on the library's current stream (pyopencl: the arrays' queue), and the call
+    does not wait for it; JAX's is waited for. Arrays in host memory are multiplied on `device`, and the
+    call waits.
 
     Shapes: as numpy.matmul. a (..., m, k) and b (..., k, n) give (..., m, n), and the leading sizes
     are broadcast. A vector a is one row and a vector b one column, and the result lacks that index.
@@ -163,7 +166,7 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
     kind, product = _find(a, b, out, c, epilogue, math, dtype, device, beta, named)
     if _record.active:
         _record.note(product)
-    result = _call(product, kind, a, b, out, c, alpha, beta, named, stream)
+    result = call(product, kind, a, b, out, c, alpha, beta, named, stream)
     if usual and not product.host:
         short = product.shortcut()
         if short is not None:
@@ -254,7 +257,7 @@ class Plan:
             raise errors.InvalidArgument("beta is given, and the plan has none: give plan(..., beta=) one")
         if _record.active:
             _record.note(self._product)
-        return _call(self._product, kind, a, b, out, c, alpha, beta, named, stream)
+        return call(self._product, kind, a, b, out, c, alpha, beta, named, stream)
 
     def unchecked(self, a: Any, b: Any, out: Any = None) -> Any:
         """As a call, for arrays that are known to be as planned: nothing is looked at but their addresses.
@@ -301,7 +304,9 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
     kind = _kinds.kind_of(a, "a")
     for array, what in ((b, "b"), (out, "out")):
         _check_kind(kind, array, what)
-    product = _prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
+    if kind.name == "pyopencl":
+        raise errors.Unsupported("a plan of arrays of pyopencl: matmul plans each shape once")
+    product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
                        planned=True)
     if not product.host and product.is_empty:
         raise errors.InvalidArgument("a product without elements has no plan")

@@ -80,9 +80,12 @@ def list_devices():
 class Driver:
     """What a device of OpenCL does for _devices.Device."""
 
-    def __init__(self, device):
+    def __init__(self, device, context=None):
+        """With a context of the caller's, buffers are made in it, and there is no queue of our own."""
         self.cl = driver()
-        self.device = device
+        self.device, self.context, self.stream = device, context, None
+        if context is not None:
+            return
         error = c.c_int32()
         self.context = self.cl.clCreateContext(None, 1, (_p * 1)(device), None, None, c.byref(error))
         _check("clCreateContext", error.value)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,12 +20,32 @@ from ._rows import Facts, Rows
 _STOPPED = (75, 130, -signal.SIGINT)
 
 
+def _notebook():
+    """A function that shows a line of progress in one place of a notebook; None outside of one."""
+    display = sys.modules.get("IPython.display")
+    shell = sys.modules["IPython"].get_ipython() if display else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    handle = display.display(display.HTML(""), display_id=True)
+
+    def show(line):
+        at = re.match(r"\[(\d+)/(\d+)\]", line)
+        bar = f'<progress value="{at[1]}" max="{at[2]}"></progress> ' if at else ""
+        handle.update(display.HTML(f"{bar}<code>{html.escape(line.strip())}</code>"))
+
+    return show
+
+
 def _say(stream, to):
-    """Hands a child's lines on to sys.stderr as they come, where that is no file of this process."""
+    """Hands a child's lines on as they come: as a bar in a notebook, else to sys.stderr."""
+    show = _notebook()
     for line in stream:
         to.append(line)
-        sys.stderr.write(line)
-        sys.stderr.flush()
+        if show is not None:
+            show(line)
+        else:
+            sys.stderr.write(line)
+            sys.stderr.flush()
 
 
 def _inherits():
@@ -193,9 +215,12 @@ def records(database: Optional[str] = None, device: Optional[str] = None) -> Row
 def trials(problem: str, database: Optional[str] = None, device: Optional[str] = None) -> Rows:
     """Every trial of a problem, the winner first, then failures by outcome; a row each.
 
+    In a notebook a picture above the table has a bar for each correct trial, as long as its rate.
+
     device: a part of a device's key or name. Units: as the columns say. Errors: errors.ProgramError.
     """
-    return Rows(_run(["show", *_options(db=database, device=device), "--json", problem]) or [])
+    rows = _run(["show", *_options(db=database, device=device), "--json", problem]) or []
+    return Rows(rows, _bars(rows))
 
 
 def lookup(problem: str, *, device: Any = None, database: Optional[str] = None,
@@ -249,6 +274,33 @@ def compare(a: str, b: str, *, sizes: Problems = None, database: Optional[str] =
                 picture = file.read()
     facts = rows or {"rows": []}
     return Rows(facts.pop("rows"), picture, facts)
+
+
+_BARS_MAX = 60
+_COLOURS = ("#36c", "#c33", "#2a2", "#c80", "#808", "#088", "#666", "#b5b")
+
+
+def _bars(rows):
+    """The rates of the fastest correct trials as bars (SVG), a colour for each family; None for none."""
+    right = sorted((row for row in rows if row["outcome"] == "correct" and row["gflops"]),
+                   key=lambda row: -row["gflops"])[:_BARS_MAX]
+    if not right:
+        return None
+    families = list(dict.fromkeys(row["family"] for row in right))
+    drawn = []
+    for i, row in enumerate(right):
+        colour = _COLOURS[families.index(row["family"]) % len(_COLOURS)]
+        length = max(1, 480 * row["gflops"] / right[0]["gflops"])
+        point = html.escape(f"{row['family']} {row['point']}: {row['gflops']:.6g} GFLOP/s", quote=True)
+        drawn.append(f'<rect x="150" y="{10 + 8 * i}" width="{length:.1f}" height="6" fill="{colour}">'
+                     f"<title>{point}</title></rect>")
+    for i, family in enumerate(families):
+        drawn.append(f'<text x="10" y="{18 + 16 * i}" fill="{_COLOURS[i % len(_COLOURS)]}">'
+                     f"{html.escape(family)}</text>")
+    height = 20 + max(8 * len(right), 16 * len(families))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="700" height="{height}" font-family="sans-serif" '
+            f'font-size="12"><text x="640" y="18" fill="currentColor">{right[0]["gflops"]:.4g}</text>'
+            + "".join(drawn) + "</svg>")
 
 
 def _roofline(facts):

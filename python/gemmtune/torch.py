@@ -11,13 +11,15 @@ from typing import Any, Optional
 
 import torch
 
-from . import _calls, _device, _kinds, _matmul, _program, _record, _rival, errors
+from . import _calls, _kinds, _matmul, _program, _record, _rival, errors
 
 __all__ = ["enable", "disable", "served", "matmul", "Linear"]
 
 _OPERATORS = ("mm", "addmm", "bmm", "baddbmm")
+_PLATFORM = "CUDA"  # the tests serve the CPU
 _SERVE = ("faster", "tuned", "none")
 _state = {}     # what enable() has set; empty: disabled
+_shortcuts = {}  # of products that have run
 _products = {}  # what depends on shapes and modes: a prepared product, or None for torch's own
 
 
@@ -30,25 +32,35 @@ def _decide(a, b, c, epilogue, beta):
     options = _matmul.Options(epilogue, math, None, None, beta)
     try:
         with torch.no_grad():
-            product = _device.Product(_kinds.kind_of(a, "a"), a, b, None, options, named)
+            product = _matmul.prepare(_kinds.kind_of(a, "a"), a, b, None, options, named)
     except errors.Error:
         return None
     if _record.active:
         _record.note(product)
-    if product.is_empty or product.copies_a or product.copies_b:
+    if 0 in product.request.shapes.full or not product.host and (product.copies_a or product.copies_b):
         return None
     name = _matmul.name_of(product)
     if name not in _state["names"]:
         return None
     if _state["serve"] == "faster":
         try:
-            planned = _calls.DeviceProduct(product.device, product.request, product.products, True)
+            if not _rival.is_faster(_calls.plan_of(product)):
+                return None
         except errors.Error:
-            return None
-        if not _rival.is_faster(planned):
             return None
     _state["served"].add(name)
     return product
+
+
+def _run(product, a, b, c=None, alpha=1, beta=0, **named):
+    short = _shortcuts.get(product) if c is None and not named else None
+    if short is not None:
+        return short(a, b, None)
+    with torch.no_grad():
+        result = _matmul.call(product, _kinds.kind_of(a, "a"), a, b, None, c, alpha, beta, named, None)
+    if not product.host:
+        _shortcuts[product] = product.shortcut()
+    return result
 
 
 def _find(operator, a, b, c=None, epilogue=None, beta=False):
@@ -59,7 +71,7 @@ def _find(operator, a, b, c=None, epilogue=None, beta=False):
            torch.backends.cuda.matmul.allow_tf32)
     if key in _products and not _record.active:
         return _products[key]
-    if torch.cuda.is_current_stream_capturing():
+    if a.is_cuda and torch.cuda.is_current_stream_capturing():
         return _products.get(key)
     _products[key] = _decide(a, b, c, epilogue, beta)
     return _products[key]
@@ -69,25 +81,25 @@ def _mm(keys, a, b):
     product = _find("mm", a, b)
     if product is None:
         return _torch("mm", keys, a, b)
-    return product(a, b, None, None, 1, 0, {}, None)
+    return _run(product, a, b)
 
 
 def _bmm(keys, a, b):
     product = _find("bmm", a, b)
     if product is None:
         return _torch("bmm", keys, a, b)
-    return product(a, b, None, None, 1, 0, {}, None)
+    return _run(product, a, b)
 
 
 def _added(operator, keys, c, a, b, beta, alpha):
     if c.dim() == 1 and c.shape[0] == b.shape[-1] and alpha == 1 and beta == 1:
         product = _find(operator, a, b, c, epilogue="bias")
         if product is not None:
-            return product(a, b, None, None, 1, 0, {"bias": c}, None)
+            return _run(product, a, b, bias=c)
     elif beta != 0 and c.dtype is a.dtype:
         product = _find(operator, a, b, c, beta=True)
         if product is not None:
-            return product(a, b, None, c, alpha, beta, {}, None)
+            return _run(product, a, b, c, alpha, beta)
     return _torch(operator, keys, c, a, b, beta=beta, alpha=alpha)
 
 
@@ -135,7 +147,7 @@ def enable(serve: str = "faster", *, inductor: bool = False, database: Optional[
     _matmul.reload(database)
     get_kernel = getattr(torch.library, "get_kernel", None)
     _state.update(serve=serve, names=names, served=set(), own={
-        name: get_kernel(f"aten::{name}", "CUDA") for name in _OPERATORS} if get_kernel else {})
+        name: get_kernel(f"aten::{name}", _PLATFORM) for name in _OPERATORS} if get_kernel else {})
     library = torch.library.Library("aten", "IMPL")
     _state["library"] = library
     for name, function in zip(_OPERATORS, (_mm, _addmm, _bmm, _baddbmm)):
@@ -147,9 +159,9 @@ def enable(serve: str = "faster", *, inductor: bool = False, database: Optional[
 def _override(library, name, function):
     """Registers a kernel. Newer versions of torch have overrides of their own beneath some operators."""
     try:
-        library.impl(name, function, "CUDA", with_keyset=True, allow_override=True)
+        library.impl(name, function, _PLATFORM, with_keyset=True, allow_override=True)
     except TypeError:
-        library.impl(name, function, "CUDA", with_keyset=True)
+        library.impl(name, function, _PLATFORM, with_keyset=True)
 
 
 def disable() -> None:
@@ -160,6 +172,7 @@ def disable() -> None:
     _withdraw(_external)
     _state.clear()
     _products.clear()
+    _shortcuts.clear()
 
 
 def served() -> list:

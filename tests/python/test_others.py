@@ -64,3 +64,31 @@ def test_torch():
     assert gt.matmul(a, b, out) is out and torch.allclose(out, a @ b, atol=1e-5)
     with pytest.raises(gt.errors.Unsupported, match="requires a gradient"):
         gt.matmul(a, b.requires_grad_())
+
+
+def test_pyopencl():
+    cl = pytest.importorskip("pyopencl")
+    import pyopencl.array
+    platform = next(p for p in cl.get_platforms() if p.get_devices())
+    queue = cl.CommandQueue(cl.Context(platform.get_devices()[:1]))
+    rng = np.random.default_rng(1)
+    a, b, bias = (rng.standard_normal(shape).astype("f4") for shape in ((3, 20, 30), (3, 30, 10), (10,)))
+    x, y, v = (pyopencl.array.to_device(queue, array) for array in (a, b, bias))
+    got = gt.matmul(x, y)
+    assert isinstance(got, pyopencl.array.Array) and np.allclose(got.get(), a @ b, atol=1e-4)
+    assert np.allclose(gt.matmul(x[1], y[2]).get(), a[1] @ b[2], atol=1e-4)
+    assert np.allclose(gt.matmul(x[1, 3:9], y[2].T[:4].T).get(), a[1, 3:9] @ b[2][:, :4], atol=1e-4)
+    fused, second = gt.matmul(x, y, epilogue="d2=x;d=relu(x+bias[j])", bias=v)
+    assert np.allclose(fused.get(), np.maximum(a @ b + bias, 0), atol=1e-4)
+    assert np.allclose(second.get(), a @ b, atol=1e-4)
+    out = pyopencl.array.zeros(queue, (20, 10), "f4")
+    assert gt.matmul(x[0], y[0], out, alpha=2, beta=1) is out and np.allclose(out.get(), 2 * a[0] @ b[0], atol=1e-4)
+    assert gt.matmul(x[:, :0], y).shape == (3, 0, 10) and gt.problem(x, y) == "f32-nn-20x10x30,batch=3"
+    with pytest.raises(gt.errors.InvalidArgument, match="different queues"):
+        gt.matmul(x, y.with_queue(cl.CommandQueue(queue.context)))
+    with pytest.raises(gt.errors.Unsupported, match="need a copy"):
+        gt.matmul(x[0, ::2, ::2], y[0, ::2])
+    with pytest.raises(gt.errors.InvalidArgument, match="b one of NumPy"):
+        gt.matmul(x, b)
+    with pytest.raises(gt.errors.Unsupported, match="matmul plans each shape once"):
+        gt.plan(x, y)

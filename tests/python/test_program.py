@@ -32,6 +32,7 @@ def test_tune_and_what_it_stored(tuned):
     assert listed[0]["family"] in ("naive", "coalesced") and listed[0]["median_ns"] > 0
     tried = gt.trials("f32-nt-20x20x24", path)
     assert tried[0]["winner"] is True and {row["outcome"] for row in tried} >= {"correct"}
+    assert tried.picture.count("<rect") == sum(row["outcome"] == "correct" for row in tried)
     found = gt.lookup("f32-nt-20x20x24", database=path)
     assert found["match"] == "exact" and found["family"] == listed[0]["family"]
 
