@@ -325,6 +325,8 @@ def table(folder):
         print(f"{'program':14}{'phase':28}{'wall':>9}{'ratio':>7}{'kernels':>9}{'ratio':>7}"
               f"{'GEMM':>9}{'ratio':>7}  answer")
         for key, rows in plain.items():
+            if key[0] not in {program for program, _ in other}:
+                continue
             if key not in other:
                 print(f"{key[0]:14}{key[1]:28} not run")
                 continue
