@@ -162,6 +162,7 @@ def test_dropped_plans_wait_for_the_next_one(monkeypatch):
     monkeypatch.setattr(_cuda.Driver, "wait", lambda self: waits.append(1) or wait(self))
     a, b = DeviceArray.of(random(20, 30)), DeviceArray.of(random(30, 20))
     plan = gt.plan(a, b)
+    waits.clear()
     del plan
     gc.collect()
     assert _devices._dropped and not waits
