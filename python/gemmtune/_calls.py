@@ -7,7 +7,7 @@ import struct
 import threading
 from typing import NamedTuple
 
-from . import _abi, _epilogue, _layout, _library, _types, errors
+from . import _abi, _devices, _epilogue, _layout, _library, _types, errors
 
 _SCALARS = {"f32": c.c_float, "f64": c.c_double, "i32": c.c_int32}
 WORKSPACE_MAX = 32 << 20
@@ -120,6 +120,7 @@ class DeviceProduct:
     def make_plan(self):
         """Makes the plan; raises what the library says of the problem."""
         made = c.c_void_p()
+        _devices.sweep()
         self.device.driver.enter()
         _abi.check(self.library, self.library.gemmtune_plan_create(
             c.byref(made), self.device.ctx, self.pointer, len(_abi.MATCHES) - 1, WORKSPACE_MAX))
@@ -230,10 +231,13 @@ class DeviceProduct:
 
     def __del__(self):
         if getattr(self, "plan", None) and not self.device.is_over():
-            self.device.driver.enter()
-            if self.own:
-                self.device.driver.release(self.own, self.device.driver.stream)
-            self.library.gemmtune_plan_destroy(self.plan)
+            _devices.drop(self.device.driver, functools.partial(_destroy, self.device, self.plan, self.own))
+
+
+def _destroy(device, plan, workspace):
+    if workspace:
+        device.driver.free(workspace)
+    device.library.gemmtune_plan_destroy(plan)
 
 
 def plan_of(product):

@@ -16,6 +16,7 @@ _PROTOTYPES = {
     "cuDevicePrimaryCtxRetain": (_p, _int),
     "cuCtxGetCurrent": (_p,),
     "cuCtxSetCurrent": (_p,),
+    "cuCtxSynchronize": (),
     "cuMemAlloc_v2": (_p, c.c_size_t),
     "cuMemFree_v2": (_p,),
     "cuMemcpyHtoD_v2": (_p, _p, c.c_size_t),
@@ -118,9 +119,9 @@ class Driver:
     def free(self, memory):
         self.cu.cuMemFree_v2(memory)
 
-    def release(self, memory, stream):
-        """Frees memory that calls on the stream may still use: cuMemFree waits for them."""
-        self.free(memory)
+    def wait(self):
+        """Until all work of the context has ended."""
+        _check("cuCtxSynchronize", self.cu.cuCtxSynchronize())
 
     def write(self, memory, address, size):
         _check("cuMemcpyHtoD", self.cu.cuMemcpyHtoD_v2(memory, address, size))

@@ -2,6 +2,7 @@
 """Devices: a context of the library for each one that is used, kept until the process ends."""
 
 import ctypes as c
+import functools
 import os
 import sys
 import threading
@@ -45,11 +46,37 @@ def refuse_fork():
             "start processes with multiprocessing's 'spawn' or 'forkserver'")
 
 
+# What frees things that work under way may still use: it runs at the next planning, which may wait, and
+# not when Python happens to drop the last reference, which may be inside of a capture.
+_dropped = []
+
+
+def drop(driver, free):
+    """Has `free` called once the driver's work has ended."""
+    _dropped.append((driver, free))
+
+
+def sweep():
+    """Waits, and frees what was dropped."""
+    while _dropped:
+        driver, free = _dropped.pop()
+        driver.enter()
+        driver.wait()
+        free()
+
+
+def _close(driver, library, ctx, workspaces):
+    for memory, _ in workspaces:
+        driver.free(memory)
+    library.gemmtune_close(ctx)
+
+
 class Device:
     """One device. `name` is its driver's, `word` ours: "cuda:0", "opencl:1"."""
 
     def __init__(self, backend, index, database, driver=None, name=None):
         number, module = _BACKENDS[backend]
+        sweep()
         self.backend, self.index, self.word = backend, index, f"{backend}:{index}"
         self.library = _library.library()
         if driver is None:
@@ -84,22 +111,21 @@ class Device:
         if has < size:
             grown = self.driver.alloc(max(size, 1 << 20))
             if memory:
-                self.driver.release(memory, stream)
+                drop(self.driver, functools.partial(self.driver.free, memory))
             memory = grown
             self._workspaces[stream] = memory, max(size, 1 << 20)
         return memory
 
     @staticmethod
     def is_over():
-        """Whether nothing is freed any more: the interpreter ends, or this is a forked child."""
-        return sys.is_finalizing() or forked
+        """Whether nothing is freed any more: the interpreter ends and may have dropped this module's
+        names, or this is a forked child."""
+        return sys is None or sys.is_finalizing() or forked
 
     def __del__(self):
         if getattr(self, "ctx", None) and not self.is_over():
-            self.driver.enter()
-            for stream, (memory, _) in self._workspaces.items():
-                self.driver.release(memory, stream)
-            self.library.gemmtune_close(self.ctx)
+            drop(self.driver, functools.partial(
+                _close, self.driver, self.library, self.ctx, list(self._workspaces.values())))
 
     def __repr__(self):
         return f"<gemmtune device {self.word}: {self.name}>"

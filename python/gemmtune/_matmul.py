@@ -153,8 +153,9 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
     """
     kind = _kinds._by_type.get(type(a))
     usual = (kind is not None and kind.current and c is None and epilogue is None and stream is None and
-             alpha == 1 and beta == 0 and dtype is None and device is None and type(b) is type(a) and
-             not named and not operands and (out is None or type(out) is type(a)))
+             alpha == 1 and beta == 0 and dtype is None and device is None and not named and not operands and
+             _kinds._by_type.get(type(b)) is kind and
+             (out is None or _kinds._by_type.get(type(out)) is kind))
     if usual:
         key_of = kind.key
         key = key_of(a), key_of(b), None if out is None else key_of(out), math

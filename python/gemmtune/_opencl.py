@@ -104,9 +104,8 @@ class Driver:
     def free(self, memory):
         self.cl.clReleaseMemObject(memory)
 
-    def release(self, memory, stream):
-        """Frees memory that calls on the stream may still use: OpenCL keeps it for them."""
-        self.free(memory)
+    def wait(self):
+        """Nothing: OpenCL keeps what commands use until they have ended."""
 
     def write(self, memory, address, size):
         _check("clEnqueueWriteBuffer", self.cl.clEnqueueWriteBuffer(

@@ -155,6 +155,21 @@ def test_arrays_are_not_kept():
         del driver.free
 
 
+def test_dropped_plans_wait_for_the_next_one(monkeypatch):
+    """A plan is destroyed when another one is made, after a wait, and not while Python drops it."""
+    waits = []
+    wait = _cuda.Driver.wait
+    monkeypatch.setattr(_cuda.Driver, "wait", lambda self: waits.append(1) or wait(self))
+    a, b = DeviceArray.of(random(20, 30)), DeviceArray.of(random(30, 20))
+    plan = gt.plan(a, b)
+    waits.clear()
+    del plan
+    gc.collect()
+    assert _devices._dropped and not waits
+    kept = gt.plan(b, a)
+    assert kept and waits and not _devices._dropped
+
+
 # ---- one sentence each --------------------------------------------------------------------------
 
 def test_mixed_devices():

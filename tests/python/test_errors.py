@@ -133,3 +133,20 @@ def test_import_needs_nothing():
     """Neither NumPy nor a driver is needed to import the package."""
     code, line = run("import sys; sys.modules['numpy'] = None; import gemmtune; print(len(gemmtune.__all__))")
     assert (code, line) == (0, str(len(gt.__all__)))
+
+
+def test_nvrtc_of_pypi(tmp_path, monkeypatch):
+    """Found in the folders of packages, CUDA 13's first, and named to the program."""
+    from gemmtune import _library
+    for inside in ("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cu13/lib/libnvrtc.so.13"):
+        path = tmp_path / inside
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"")
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path)])
+    found = _library.nvrtc_paths()
+    assert [os.path.basename(path) for path in found] == ["libnvrtc.so.13", "libnvrtc.so.12"]
+    monkeypatch.delenv("GEMMTUNE_LIBNVRTC")
+    assert _library.program_environment()["GEMMTUNE_LIBNVRTC"] == found[0]
+    _library.load_nvrtc()   # files that are none are passed over
+    monkeypatch.setenv("GEMMTUNE_LIBNVRTC", "/some/libnvrtc.so")
+    assert _library.program_environment()["GEMMTUNE_LIBNVRTC"] == "/some/libnvrtc.so"
