@@ -21,9 +21,9 @@
  *
  * A kernel must be able to run (fit.h) within the caller's workspace; this is checked
  * before its speed is considered. Where the problem's winner needs more than the caller has
- * and a record that needs nothing is left, records of other problems compete with that one,
- * by time: the caller's workspace may be of a size for which no finals were held. No
- * device, no file, no lock.
+ * and a record that needs nothing is left, forecasts compete with that one, by time: the
+ * caller's workspace may be of a size for which no finals were held, or that record may be
+ * older than kernels that are faster without a workspace. No device, no file, no lock.
  */
 #include "runtime/lookup/match_inside.h"
 
@@ -43,8 +43,12 @@ static const double loss_least = 0.01;
 static const double loss_of_doubt2 = 4.5;
 static const double loss_on_other_device = 0.1;
 static const double loss_of_epilogue = 0.03;
-/* A kernel that was measured gives way to a forecast that is shorter by this part. */
+/* A kernel that was measured gives way to a forecast that is shorter by this part. Of
+ * callers without workspace only one gives way that takes `much_longer` than the winner
+ * with workspace, and to a forecast with a larger lead. */
 static const double lead_of_forecast = 0.05;
+static const double lead_over_winner = 0.4;
+static const double much_longer = 2;
 
 /* ---- candidates ------------------------------------------------------------------ */
 
@@ -202,13 +206,21 @@ static gt_status choose_in_group(bool *found, struct gt_choice *out,
                : status;
 }
 
-/* Whether the choice, of the problem's own records, makes no use of the caller's workspace,
- * because the winner needs more. */
+/* Whether the choice, of the problem's own records, may be far from the best, because the
+ * winner needs more workspace than there is: it makes no use of what the caller has, or the
+ * caller has nothing and it takes much longer than the winner. */
 static bool is_cramped(const struct gt_choice *c, const struct gt_lookup *l,
                        const struct gt_near *group) {
-    return !is_other(group->preference) && l->query.workspace_max > 0 &&
-           c->fit.passes.workspace_bytes == 0 && c->known != group->known &&
-           gt_lookup_lacks_room(l, group->known);
+    return !is_other(group->preference) && c->fit.passes.workspace_bytes == 0 &&
+           c->known != group->known && gt_lookup_lacks_room(l, group->known) &&
+           (l->query.workspace_max > 0 ||
+            c->known->median_ns > much_longer * group->known->median_ns);
+}
+
+/* A forecast must be this many times shorter than the record. A caller without workspace
+ * has the winner of a search, which has seen most of the candidates. */
+static double lead_over(const struct gt_lookup *l) {
+    return 1 + (l->query.workspace_max > 0 ? lead_of_forecast : lead_over_winner);
 }
 
 /* The time that is expected of a choice out of a record. */
@@ -235,7 +247,7 @@ static gt_status prefer_start(struct gt_choice *out, const struct gt_choice *cra
     const gt_status status = need_options(options, l, err);
     if (status == GEMMTUNE_OK && choose_start(&other, l, *options, tuned, last) &&
         other.forecast_ns > 0 &&
-        (1 + lead_of_forecast) * other.forecast_ns < cramped->known->median_ns)
+        lead_over(l) * other.forecast_ns < cramped->known->median_ns)
         *out = other;
     return status;
 }
@@ -261,7 +273,7 @@ static gt_status choose_known(bool *found, size_t *tuned, struct gt_choice *out,
     }
     if (cramped.known != NULL &&
         !(*found && out->known != NULL &&
-          (1 + lead_of_forecast) * expected_ns(out) < cramped.known->median_ns)) {
+          lead_over(l) * expected_ns(out) < cramped.known->median_ns)) {
         status = prefer_start(out, &cramped, l, options, walk.seen, last, err);
         *found = status == GEMMTUNE_OK;
     }

@@ -259,7 +259,8 @@ static void test_deep_batches(void **state) {
 }
 
 /* The winner copies both operands whole. A caller who has less workspace than that gets
- * panels of C, unless the record that needs nothing is as fast. */
+ * panels of C, or rows that threads load, unless the record that needs nothing is as fast.
+ */
 static void test_small_workspaces(void **state) {
     static const char problem[] = "bf16-nt-4097x4097x4097";
     struct gt_known known[] = {
@@ -280,6 +281,13 @@ static void test_small_workspaces(void **state) {
     assert_string_equal(c.family->name, "wgmma");
     assert_int_equal(value_of(&c, "REPACK"), 7);
     assert_true(c.fit.passes.workspace_bytes <= 32 << 20);
+    /* without any, threads load the rows: the record takes far longer than the winner */
+    c = ask_within(&h200, problem, known, 2, 0);
+    assert_string_equal(c.family->name, "wgmma");
+    assert_true(value_of(&c, "PRODUCERS") >= 4);
+    assert_int_equal(c.fit.passes.workspace_bytes, 0);
+    /* a record that takes less than twice the winner's time is believed */
+    known[1].median_ns = 440000;
     c = ask_within(&h200, problem, known, 2, 0);
     assert_ptr_equal(c.known, &known[1]);
     /* measured, and faster than any forecast */
