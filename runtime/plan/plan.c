@@ -373,7 +373,7 @@ static gt_status make_once(gemmtune_plan **plan, gemmtune_ctx *ctx,
     }
     const gt_status status = make(*plan, ctx, ask, err);
     /* A plan that is to be made anew is nobody else's. */
-    gt_shared_settle(found, status == GEMMTUNE_OK && (*plan)->better == NULL);
+    gt_shared_settle(found, status == GEMMTUNE_OK && !(*plan)->for_now);
     return status;
 }
 

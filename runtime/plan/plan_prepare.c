@@ -218,9 +218,15 @@ void gt_preparer_end(struct gt_preparer *p) {
 
 /* ---- what callers ask ---------------------------------------------------------------- */
 
+/* Drops an order with a failure that may pass, of the image cache for instance, so that the
+ * next one like it is carried out. The caller holds the lock. */
+static void drop_passing(struct gt_preparer *p, const struct gt_plan_order *order) {
+    if (order != NULL && order->state == FAILED && order->status != GEMMTUNE_EBUILD)
+        drop(p, order);
+}
+
 /* Finds the order like *o, and gives its result, *ready and *status. False when there is no
- * such order. A failure that may pass, of the image cache for instance, is given once: the
- * next call makes a new order. */
+ * such order. A failure that may pass is given once: the next call makes a new order. */
 static bool find(bool *ready, gt_status *status, struct gt_preparer *p,
                  const struct gt_plan_order *o, struct gt_err *err) {
     (void)pthread_mutex_lock(&p->lock);
@@ -231,8 +237,7 @@ static bool find(bool *ready, gt_status *status, struct gt_preparer *p,
         *status = order->state == FAILED
                       ? gt_fail(err, order->status, "%s", order->err.line)
                       : GEMMTUNE_OK;
-        if (*status != GEMMTUNE_OK && *status != GEMMTUNE_EBUILD)
-            drop(p, order);
+        drop_passing(p, order);
     }
     (void)pthread_mutex_unlock(&p->lock);
     return found;
@@ -287,6 +292,7 @@ struct gt_better *gt_better_order(gemmtune_ctx *ctx, const struct gt_plan_ask *a
                                     .worst = ask->worst,
                                     .workspace_max = ask->workspace_max};
     (void)pthread_mutex_lock(&p->lock);
+    drop_passing(p, *place_of(p, &o));
     struct gt_better *b = better_of(find_or_add(ctx, &o, NULL));
     (void)pthread_mutex_unlock(&p->lock);
     return b;

@@ -363,30 +363,37 @@ static void test_limited_winner(void **state) {
 
 /* With all places taken the last one goes. */
 static void test_limited_winner_takes_a_place(void **state) {
-    static const int split[GT_FINALISTS_MAX] = {11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 2, 1};
+    static const int split[GT_FINALISTS_MAX] = {11, 9,  11, 9,  11, 9, 11,
+                                                9,  11, 9,  11, 2,  1};
     struct gt_tune_result result, won;
     (void)state;
     rank_splits(&result, split, GT_FINALISTS_MAX);
     rank_splits(&won, (const int[]){4}, 1);
     gt_finals_limit_take(&result, &won, gt_workspace_limits[1]);
-    assert_splits(&result, (const int[]){11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 4, 2},
+    assert_splits(&result, (const int[]){11, 9, 11, 9, 11, 9, 11, 9, 11, 9, 11, 4, 2},
                   GT_FINALISTS_MAX);
 }
 
-/* A search that was limited to less than 32 MiB decides within its own limit. */
+/* A search that was limited to less than 32 MiB decides within its own limit as well: a
+ * stored kernel that callers with 32 MiB get stays among the finalists. */
 static void test_own_limit(void **state) {
     static const struct {
-        int64_t own, bytes;
-    } rows[] = {{0, 32 << 20}, {4096, 4096}, {64 << 20, 32 << 20}};
+        int64_t own;
+        int limits;
+        int64_t bytes[GT_LIMITS_MAX];
+    } rows[] = {{0, 2, {0, 32 << 20, 0}},
+                {4096, 3, {0, 4096, 32 << 20}},
+                {64 << 20, 2, {0, 32 << 20, 0}}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct gt_finals f = {.own_limit = rows[i].own};
         struct gt_finalist who = {.workspace_bytes = 8192, .screen_ns = 5};
-        assert_int_equal(gt_finals_limit_bytes(&f, 0), 0);
-        assert_int_equal(gt_finals_limit_bytes(&f, 1), rows[i].bytes);
+        assert_int_equal(gt_finals_limits(&f), rows[i].limits);
         gt_finals_offer_limited(&f, &who);
-        assert_int_equal(f.limited[0].count, 0);
-        assert_int_equal(f.limited[1].count, rows[i].bytes >= 8192);
+        for (int j = 0; j < rows[i].limits; j++) {
+            assert_int_equal(gt_finals_limit_bytes(&f, j), rows[i].bytes[j]);
+            assert_int_equal(f.limited[j].count, rows[i].bytes[j] >= 8192);
+        }
     }
 }
 

@@ -103,7 +103,7 @@ static bool any_later(const struct gt_finals *f, int64_t moment_ms) {
     for (int i = 0; i < f->count; i++)
         if (f->best[i].ended_ms >= moment_ms)
             return true;
-    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++)
+    for (int i = 0; i < gt_finals_limits(f); i++)
         if (f->limited[i].count > 0 && f->limited[i].best[0].ended_ms >= moment_ms)
             return true;
     return false;
@@ -172,7 +172,7 @@ static void add_limited(struct gt_finals *f, const struct gt_tune_result *stored
                                         .share = share};
         gt_finals_offer_limited(f, &who);
     }
-    for (int i = GT_WORKSPACE_LIMITS - 1; i >= 0; i--)
+    for (int i = gt_finals_limits(f) - 1; i >= 0; i--)
         if (f->limited[i].count > 0 && !any_within(f, gt_finals_limit_bytes(f, i)))
             f->best[f->count++] = f->limited[i].best[0];
 }

@@ -44,7 +44,7 @@ struct gt_limited {
 struct gt_finals {
     int count;
     struct gt_finalist best[GT_FINALISTS_MAX];
-    struct gt_limited limited[GT_WORKSPACE_LIMITS]; /* within gt_finals_limit_bytes(i) */
+    struct gt_limited limited[GT_LIMITS_MAX]; /* within gt_finals_limit_bytes(i) */
     int64_t own_limit; /* bytes of workspace that the search was limited to; 0: none */
     /* The best of the families with the roles baseline and textbook; screen_ns is 0 without
      * one. */
@@ -61,8 +61,9 @@ int gt_finals_entrants(const struct gt_finals *f);
 /* The workspaces that callers give, the smallest first: none, and the workspace of a
  * one-call form (GT_WORKSPACE_DEFAULT). */
 extern const int64_t gt_workspace_limits[GT_WORKSPACE_LIMITS];
-/* The bytes of limit i in these finals. A search that was limited to less than a one-call
- * form has puts its own limit in that place. */
+/* The limits of these finals, the smallest first: the usual ones, and between them the
+ * limit of a search that was given less than a one-call form has. */
+int gt_finals_limits(const struct gt_finals *f);
 int64_t gt_finals_limit_bytes(const struct gt_finals *f, int i);
 
 /* Adds to the f->count entrants those in compared[] that may be as fast. A winner that is

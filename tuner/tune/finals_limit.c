@@ -80,7 +80,7 @@ static void hold(struct gt_tune_result *result, const struct gt_finals *f,
 
 void gt_finals_limit(struct gt_tune_result *result, const struct gt_finals *f,
                      struct gt_tuner *t, const struct gt_sweep_item *item) {
-    for (int i = GT_WORKSPACE_LIMITS - 1; i >= 0 && !*t->stop; i--)
+    for (int i = gt_finals_limits(f) - 1; i >= 0 && !*t->stop; i--)
         if (result->winners > 0 && (f->until == 0 || gt_seconds() < f->until))
             hold(result, f, t, item, i);
 }

@@ -28,13 +28,22 @@ int64_t gt_finals_workspace(const struct gt_tuner *t, const gemmtune_problem *p,
 
 const int64_t gt_workspace_limits[GT_WORKSPACE_LIMITS] = {0, GT_WORKSPACE_DEFAULT};
 
+static bool has_own_limit(const struct gt_finals *f) {
+    return f->own_limit > 0 && f->own_limit < GT_WORKSPACE_DEFAULT;
+}
+
+int gt_finals_limits(const struct gt_finals *f) {
+    return GT_WORKSPACE_LIMITS + has_own_limit(f);
+}
+
 int64_t gt_finals_limit_bytes(const struct gt_finals *f, int i) {
-    const int64_t usual = gt_workspace_limits[i];
-    return f->own_limit > 0 && f->own_limit < usual ? f->own_limit : usual;
+    if (!has_own_limit(f) || i == 0)
+        return gt_workspace_limits[i];
+    return i == 1 ? f->own_limit : gt_workspace_limits[i - 1];
 }
 
 void gt_finals_offer_limited(struct gt_finals *f, const struct gt_finalist *who) {
-    for (int i = 0; i < GT_WORKSPACE_LIMITS; i++) {
+    for (int i = 0; i < gt_finals_limits(f); i++) {
         struct gt_limited *l = &f->limited[i];
         bool fits = who->workspace_bytes <= gt_finals_limit_bytes(f, i);
         for (int j = 0; fits && j < l->count; j++) /* stored ones may be there already */

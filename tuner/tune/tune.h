@@ -84,10 +84,11 @@ struct gt_tuner {
 enum {
     GT_BEST_STEADY = 5,
     GT_BEST_MAX = 8,
-    GT_WORKSPACE_LIMITS = 2, /* none, and what a one-call form has */
-    GT_LIMITED_MAX = 3,      /* finalists within such a limit */
+    GT_WORKSPACE_LIMITS = 2,                 /* none, and what a one-call form has */
+    GT_LIMITS_MAX = GT_WORKSPACE_LIMITS + 1, /* and the limit of the search */
+    GT_LIMITED_MAX = 3,                      /* finalists within such a limit */
     GT_COMPARED = 2, /* roles that winners are compared with: baseline and textbook */
-    GT_FINALISTS_MAX = GT_BEST_MAX + GT_WORKSPACE_LIMITS + GT_COMPARED
+    GT_FINALISTS_MAX = GT_BEST_MAX + GT_LIMITS_MAX + GT_COMPARED
 };
 
 /* The result of tuning a problem. */
