@@ -7,7 +7,7 @@ import struct
 import threading
 from typing import NamedTuple
 
-from . import _abi, _devices, _epilogue, _layout, _library, _types, errors
+from . import _abi, _cuda, _devices, _epilogue, _layout, _library, _types, errors
 
 _SCALARS = {"f32": c.c_float, "f64": c.c_double, "i32": c.c_int32}
 WORKSPACE_MAX = 32 << 20
@@ -225,7 +225,10 @@ class DeviceProduct:
 
         def enter_and_run(a, b, to, stream):
             driver.enter()
-            run(a, b, to, stream)
+            try:
+                run(a, b, to, stream)
+            finally:
+                _cuda.restore()
 
         return enter_and_run
 

@@ -2,6 +2,7 @@
 """CUDA devices by the driver: primary contexts, memory, streams' events."""
 
 import ctypes as c
+import functools
 import os
 import threading
 
@@ -85,6 +86,25 @@ def device_of(address):
     return index.value
 
 
+def restore():
+    """Makes the context current that was so before the first `enter` since the last `restore`."""
+    if hasattr(_seen, "before"):
+        _driver.cuCtxSetCurrent(_seen.before)
+        del _seen.before
+
+
+def restoring(function):
+    """The function, with `restore` at its end."""
+    @functools.wraps(function)
+    def run(*arguments, **named):
+        try:
+            return function(*arguments, **named)
+        finally:
+            restore()
+
+    return run
+
+
 class Driver:
     """What a device of CUDA does for _devices.Device. Its context is the primary one, as torch's,
     CuPy's and JAX's are."""
@@ -102,12 +122,15 @@ class Driver:
         self.enter()
 
     def enter(self):
-        """Makes the context current in this thread. With one device the first time is enough."""
+        """Makes the context current in this thread. With one device the first time is enough; with
+        several `restore` gives the thread its own one back, which says which device torch uses."""
         if self.alone and getattr(_seen, "entered", False):
             return
         current = _p()
         _check("cuCtxGetCurrent", self.cu.cuCtxGetCurrent(c.byref(current)))
         if current.value != self.context:
+            if not self.alone and not hasattr(_seen, "before"):
+                _seen.before = current.value
             _check("cuCtxSetCurrent", self.cu.cuCtxSetCurrent(self.context))
         _seen.entered = True
 

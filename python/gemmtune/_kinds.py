@@ -201,6 +201,7 @@ class DeviceArray:
     Shapes: as the product's. Units: `strides` in elements. Errors: errors.OutOfMemory.
     """
 
+    @_cuda.restoring
     def __init__(self, shape, word, index, stream=0):
         self.shape, self.word, self.index, self.stream = tuple(shape), word, index, stream
         self.strides = _layout.packed_strides(self.shape)
@@ -215,6 +216,7 @@ class DeviceArray:
         if getattr(self, "address", 0) and not self._device.is_over():
             self._device.driver.enter()
             self._device.driver.free(self.address)
+            _cuda.restore()
 
     def __repr__(self):
         return f"<gemmtune.DeviceArray {self.word} {self.shape} on cuda:{self.index}>"
@@ -230,6 +232,7 @@ class DeviceArray:
     def __dlpack_device__(self):
         return _dlpack.CUDA, self.index
 
+    @_cuda.restoring
     def __dlpack__(self, *, stream=None, **others):
         if stream != -1:
             consumer = 1 if stream is None else stream
@@ -239,6 +242,7 @@ class DeviceArray:
         return _dlpack.make(self, self.address, self.shape, self.strides, self.word, self.index)
 
     @classmethod
+    @_cuda.restoring
     def of(cls, array, device=0):
         """A copy of a NumPy array on a CUDA device. Errors: errors.Unsupported for its type."""
         import numpy
@@ -246,9 +250,11 @@ class DeviceArray:
         array = numpy.ascontiguousarray(array)
         made = cls(array.shape, _numpy.word_of(array, "array"), device)
         if array.size:
+            made._device.driver.enter()
             made._device.driver.write(made.address, array.__array_interface__["data"][0], array.nbytes)
         return made
 
+    @_cuda.restoring
     def numpy(self):
         """A copy in host memory, as a NumPy array. Waits for the product. Errors: errors.DeviceError."""
         import numpy

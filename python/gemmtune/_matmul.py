@@ -7,7 +7,7 @@ import hashlib
 import os
 from typing import Any, NamedTuple, Optional
 
-from . import _abi, _calls, _device, _devices, _kinds, _numpy, _record, errors
+from . import _abi, _calls, _cuda, _device, _devices, _kinds, _numpy, _record, errors
 
 _CACHE_MAX = 4096
 _ready = {}
@@ -52,6 +52,7 @@ def _check_kind(kind, array, what):
             f"a is an array of {kind.name}, and {what} one of {other.name}: convert one of them")
 
 
+@_cuda.restoring
 def prepare(kind, a, b, out, options, named, planned=False):
     """The product for a call; `named` are the arrays of the epilogue."""
     if kind.name == "pyopencl":
@@ -62,6 +63,7 @@ def prepare(kind, a, b, out, options, named, planned=False):
     return _device.Product(kind, a, b, out, options, named, planned)
 
 
+@_cuda.restoring
 def call(product, kind, a, b, out, c, alpha, beta, named, stream):
     """Calls a product. Arrays in host memory of other libraries go through NumPy's."""
     if _devices.forked:
@@ -289,6 +291,7 @@ class _PlanOptions(NamedTuple):
     needs_out: bool
 
 
+@_cuda.restoring
 def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional[str] = None,
          math: Optional[str] = None, dtype: Any = None, device: Any = None,
          operands: Optional[dict] = None, **named: Any) -> Plan:

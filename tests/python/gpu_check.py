@@ -269,7 +269,21 @@ def check_jax(jax):
         got = gt.matmul(a, a.T, epilogue="bias_relu", bias=a[:, 0] * 1)
         close(np.asarray(got), np.maximum(np.asarray(a, "f8") @ np.asarray(a).T + np.asarray(a)[:, 0], 0), 40)
 
-    for work in (types, epilogue):
+    def compiled():
+        """gemmtune.jax under jit, vmap and grad, with operands of an epilogue, among other work."""
+        import gemmtune.jax as gj
+        a, b = jax.random.normal(jax.random.key(1), (5, 30, 40)), jax.random.normal(jax.random.key(2), (40, 50))
+        want = np.asarray(a, "f8") @ np.asarray(b, "f8")
+        close(np.asarray(jax.jit(lambda x, y: gj.matmul(x + 1, y) * 2)(a, b)),
+              2 * ((np.asarray(a, "f8") + 1) @ np.asarray(b, "f8")), 40)
+        close(np.asarray(jax.vmap(gj.matmul, (0, None))(a, b)), want, 40)
+        bias = jax.numpy.arange(50, dtype="float32")
+        close(np.asarray(jax.jit(lambda x, y, v: gj.matmul(x, y, epilogue="bias_relu", bias=v))(a, b, bias)),
+              np.maximum(want + np.arange(50), 0), 40)
+        ours = jax.grad(lambda x, y: (gj.matmul(x, y) ** 2).sum(), (0, 1))(a, b)
+        close(np.asarray(ours[0]), 2 * want @ np.asarray(b, "f8").T, 4000)
+
+    for work in (types, epilogue, compiled):
         check(f"JAX: {work.__name__}", work)
 
 

@@ -207,6 +207,21 @@ def test_other_devices_of_one_process():
         assert got.index == index and np.allclose(got.numpy(), a @ b, atol=1e-4)
 
 
+def test_the_current_context_stays():
+    """With several devices torch reads its own one out of the thread's current context."""
+    a = random(5, 5)
+    x, y = DeviceArray.of(a, 0), DeviceArray.of(a, 1)
+    cu, current = _cuda.driver(), ctypes.c_void_p()
+    contexts = [_devices.open_device(f"cuda:{index}").driver.context for index in (0, 1)]
+    for mine in contexts:
+        cu.cuCtxSetCurrent(mine)
+        for work in (lambda: gt.matmul(x, x), lambda: gt.matmul(y, y).numpy(), lambda: gt.plan(y, y)(y, y),
+                     lambda: gt.plan(x, x), lambda: DeviceArray.of(a, 1), lambda: gt.matmul(a, a, device="cuda:1")):
+            work()
+            cu.cuCtxGetCurrent(ctypes.byref(current))
+            assert current.value == mine
+
+
 def test_numpy_on_cuda():
     a, b = random(2, 5, 6), random(6, 7)
     assert np.allclose(gt.matmul(a, b, device="cuda:1"), a @ b, atol=1e-4)

@@ -59,7 +59,7 @@ verdict "what is known of devices" $?
 for file in "$site"/gemmtune/lib/*.so* "$site"/gemmtune/bin/gemmtune; do
     LD_LIBRARY_PATH='' ldd "$file" | awk '{ print $1 }'
 done | grep -v -e '^linux-vdso' -e '^lib[cm]\.so\.6' -e '^libdl\.so\.2' -e '^libpthread\.so\.0' \
-    -e 'ld-linux' -e '^libcjson\.so\.1' -e '^statically' | sort -u >"$TMPDIR/needs"
+    -e 'ld-linux' -e '^libcjson\.so\.1' -e '^libgemmtune\.so' -e '^statically' | sort -u >"$TMPDIR/needs"
 [ ! -s "$TMPDIR/needs" ]
 verdict "no library of the system but glibc's: $(tr '\n' ' ' <"$TMPDIR/needs")" $?
 
