@@ -31,8 +31,8 @@ static const struct mutant output_mutants[] = {
      "lane / (2 * lx) * 2"},
     {"skinny_store_w", "skinny", "f32-nn", SKINNY, "j < rows_w", "j <= rows_w"},
     {"skinny_store_s", "skinny", "f32-nn", SKINNY, "i < rows_x", "i <= rows_x"},
-    {"skinny_raster", "skinny", "f32-nn", SKINNY, "tile / tiles_s * TILE",
-     "tile / (tiles_s + 1) * TILE"},
+    {"skinny_raster", "skinny", "f32-nn", SKINNY, "tile / DIVISOR(tiles_s) * TILE",
+     "tile / (DIVISOR(tiles_s) + 1) * TILE"},
     {"column_raster", "column", "f32-nn", COLUMN, "GT_GROUP + in_band % high",
      "GT_GROUP + in_band % GT_GROUP"},
 
