@@ -38,7 +38,8 @@ struct gt_plan_order {
 
 struct compiling {
     const struct gt_preparer *preparer;
-    int refused; /* kernels that did not build */
+    int refused;      /* kernels that did not build */
+    int refused_wide; /* among them, those for aligned memory */
 };
 
 /* A gt_try_fn: builds into the image cache. ESTOPPED: the context is being closed. */
@@ -60,6 +61,7 @@ static gt_status compile_all(struct compiling *c, const gemmtune_ctx *ctx,
     const struct gt_query query =
         gt_ctx_query(ctx, &o->problem, o->worst, o->workspace_max);
     gt_status status = gt_plan_choose(&choice, ctx->gpu, query, false, compile, c, err);
+    c->refused_wide = c->refused;
     if (status != GEMMTUNE_OK || !gt_wants_narrow(&choice.fit, &o->problem))
         return status;
     status =
@@ -159,9 +161,9 @@ static void carry_out(gemmtune_ctx *ctx, struct gt_plan_order *o) {
     (void)pthread_mutex_lock(&p->lock);
     o->status = status;
     o->err = err;
-    /* A plan that is made anew would wait for the kernel that does not build. */
-    tell(o, status == GEMMTUNE_OK && c.refused == 0 ? GEMMTUNE_BETTER_READY
-                                                    : GEMMTUNE_BETTER_NONE);
+    /* A plan that is made anew would wait for a wide kernel that does not build. */
+    tell(o, status == GEMMTUNE_OK && c.refused_wide == 0 ? GEMMTUNE_BETTER_READY
+                                                         : GEMMTUNE_BETTER_NONE);
     if (status == GEMMTUNE_OK && c.refused == 0)
         drop(p, o);
     else
