@@ -38,6 +38,7 @@ class Target(c.Structure):
     _fields_ = [
         ("struct_size", c.c_uint32), ("backend", c.c_int),
         ("context", c.c_void_p), ("device", c.c_void_p),
+        ("flags", c.c_uint32), ("reserved", c.c_int32),
     ]
 
 
@@ -49,6 +50,7 @@ class PlanInfo(c.Structure):
         ("workspace_bytes", c.c_size_t), ("workspace_align", c.c_size_t),
         ("from_", c.c_char_p), ("why", c.c_char_p),
         ("expected_loss", c.c_double),
+        ("better", c.c_int), ("reserved", c.c_int32),
     ]
 
 
