@@ -115,7 +115,7 @@ static void set_digest(char digest[GT_CACHE_KEY_SIZE], const char *text) {
 
 /* The text of a file that is as it was written, or NULL. The caller frees it. */
 static char *read_text(int fd) {
-    char noted[HEX], digest[GT_CACHE_KEY_SIZE];
+    char noted[HEX], digest[GT_CACHE_KEY_SIZE] = "";
     struct stat s;
     if (fstat(fd, &s) != 0 || s.st_size < HEX || s.st_size > FILE_MAX_BYTES ||
         !gt_read_all(fd, noted, HEX))

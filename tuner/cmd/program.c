@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program.c - see program.h. */
+#define _DEFAULT_SOURCE /* for realpath */
 #include "tuner/cmd/program.h"
 
 #include "core/io.h"
