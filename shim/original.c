@@ -33,7 +33,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Last answers of this thread, for code that has no place among the callers: a JIT's, which
  * lies in no object, and that of objects beyond CALLERS_MAX. */
-enum { ANSWERS = 128 };
+enum { ANSWERS = 32 };
 static _Thread_local struct answer {
     const void *from;
     struct gt_shim_library *library[2];
