@@ -123,6 +123,14 @@ served "a stream of another context" 1 2 "1 stream of another context" stream ge
 served "a handle that dies" 2 2 "" gemm=1 handle gemm=1
 served "a stream that is set again" 2 2 "" stream workspace=1048576 gemm=1 stream gemm=1
 
+# ---- one handle, several threads: plans of several passes ----
+
+for memory in "" "workspace=33554432"; do
+    # shellcheck disable=SC2086 # words
+    play serve,residues type=f64 $memory gemm=1 share=8
+    is "threads that share a handle and a workspace${memory:+ of the program's}: right results" "$code $(cat said)" "0 "
+done
+
 # ---- math that is asked for ----
 
 play serve,split,residues gemm=1 type=f64 gemm=1
