@@ -123,14 +123,6 @@ served "a stream of another context" 1 2 "1 stream of another context" stream ge
 served "a handle that dies" 2 2 "" gemm=1 handle gemm=1
 served "a stream that is set again" 2 2 "" stream workspace=1048576 gemm=1 stream gemm=1
 
-# ---- one handle, several threads: plans of several passes ----
-
-for memory in "" "workspace=33554432"; do
-    # shellcheck disable=SC2086 # words
-    play serve,residues type=f64 $memory gemm=1 share=8
-    is "threads that share a handle and a workspace${memory:+ of the program's}: right results" "$code $(cat said)" "0 "
-done
-
 # ---- math that is asked for ----
 
 play serve,split,residues gemm=1 type=f64 gemm=1
@@ -182,6 +174,10 @@ FAKE_CUDA_SCRIPT=cuMemAlloc:4=2 play serve gemm=2
 is "no memory for a workspace: right results" "$code $(cat said)" "0 "
 "$GEMMTUNE" exec --db "$TMPDIR/tuned.db" -q "$client" gemm=1 2>err
 is "the command: exit code and stderr" "$? $(cat err)" "0 "
+GEMMTUNE_LIBCUBLAS=$GT_BUILD/tests/fake/libcublas.so GEMMTUNE_EXEC=record:$TMPDIR/own.json \
+    LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so LD_AUDIT=$GT_BUILD/libgemmtune-audit.so \
+    "$GEMMTUNE" bench --device 0 --budget 1s --against cublas f32-nn-48x32x64 >said 2>&1
+is "gemmtune's own calls of cuBLAS are not ours" "$? $(find . -name 'own.json*')" "0 "
 "$GEMMTUNE" exec --math residue true 2>err
 is "the command: a word of --math that is none" $? 2
 exit "$bad"

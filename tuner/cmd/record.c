@@ -30,7 +30,8 @@ static const struct gt_option options[] = {
     {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
      "sweep file to write or to add to (default: recorded.json)", 0, 0},
     {"merge", 0, GT_OPT_FLAG, offsetof(struct values, merge), NULL,
-     "run nothing: add what processes with GEMMTUNE_EXEC=record:FILE have left", 0, 0},
+     "run nothing: add what processes of this host with GEMMTUNE_EXEC=record:FILE left", 0,
+     0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_END,
 };
