@@ -303,6 +303,7 @@ $(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*
 $(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
 # Other tests do without the interpreter, which takes long to compile.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
+$(B)/tests/unit/test_shim_handle: $(SHIM_OBJ)
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 # The shim beside a libgemmtune that knows times of the vendor's: tests/fake/gemmtune/rival.c.

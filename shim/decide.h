@@ -17,5 +17,7 @@
  * stays as it is. The stream must not be captured. */
 void gt_shim_decide(struct gt_shim_entry *e, const struct gt_shim_call *x,
                     const struct gt_shim_driver *d);
+/* For a child after a fork: no thread of it holds the lock. */
+void gt_shim_decide_anew(void);
 
 #endif

@@ -2,15 +2,18 @@
 /* life.c - see life.h. */
 #include "shim/life.h"
 
+#include "shim/decide.h"
+#include "shim/handle.h"
 #include "shim/original.h"
 #include "shim/record.h"
 #include "shim/say.h"
 #include "shim/table.h"
+#include "shim/trouble.h"
 
 #include <pthread.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_bool begun;
+static atomic_bool begun; /* a product was called */
 
 static void hold(bool held) {
     gt_shim_original_hold(held);
@@ -31,6 +34,9 @@ static void in_parent(void) {
 static void in_child(void) {
     struct gt_shim_state *s = gt_shim_state();
     hold(false);
+    gt_shim_handle_anew();
+    gt_shim_trouble_anew();
+    gt_shim_decide_anew();
     if (atomic_load(&s->has_plans))
         atomic_store(&s->forked, true);
     for (int i = 0; i < GT_SHIM_IDS; i++)
@@ -40,14 +46,19 @@ static void in_child(void) {
     gt_shim_record_anew();
 }
 
-static void begin(void) {
+static void watch(void) {
     (void)pthread_atfork(before_fork, in_parent, in_child);
-    atomic_store_explicit(&begun, true, memory_order_release);
+}
+
+void gt_shim_watch_forks(void) {
+    (void)pthread_once(&once, watch);
 }
 
 struct gt_shim_state *gt_shim_life(void) {
-    if (!atomic_load_explicit(&begun, memory_order_acquire))
-        (void)pthread_once(&once, begin);
+    if (!atomic_load_explicit(&begun, memory_order_acquire)) {
+        gt_shim_watch_forks();
+        atomic_store_explicit(&begun, true, memory_order_release);
+    }
     return gt_shim_state();
 }
 

@@ -5,6 +5,8 @@
 
 #include "shim/state.h"
 
+/* From now on a child after a fork finds no lock that nobody holds. */
+void gt_shim_watch_forks(void);
 /* The state of the process, after what must be done once is done. */
 struct gt_shim_state *gt_shim_life(void);
 

@@ -15,8 +15,14 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_key;
 
+/* Destructors of other keys may still call cublasLt in this thread. */
+static void forget_slots(void *memory) {
+    slots = NULL;
+    free(memory);
+}
+
 static void make_key(void) {
-    has_key = pthread_key_create(&key, free) == 0;
+    has_key = pthread_key_create(&key, forget_slots) == 0;
 }
 
 /* This thread's slots, which go with it. */

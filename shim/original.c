@@ -18,7 +18,7 @@ _Atomic(void *) gemmtune_blas_originals[GT_SHIM_IDS];
 enum { LIBRARIES_MAX = 8, CALLERS_MAX = 64 };
 
 static struct gt_shim_library libraries[LIBRARIES_MAX];
-static int library_count;
+static atomic_int library_count;
 
 /* An object of the program's that calls us: its code, and the libraries that serve it. */
 struct caller {
@@ -26,8 +26,18 @@ struct caller {
     _Atomic(struct gt_shim_library *) blas, lt;
 };
 static struct caller callers[CALLERS_MAX];
-static _Atomic int caller_count;
+static atomic_int caller_count;
+/* Of writers to the two tables. ld.so has locks of its own, so nothing asks ld.so with this
+ * lock held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Last answers of this thread, for code that has no place among the callers: a JIT's, which
+ * lies in no object, and that of objects beyond CALLERS_MAX. */
+enum { ANSWERS = 32 };
+static _Thread_local struct answer {
+    const void *from;
+    struct gt_shim_library *library[2];
+} answers[ANSWERS];
 
 static bool is_lt(int id) {
     return id == GT_SHIM_cublasLtMatmul || id == GT_SHIM_cublasLtMatmulAlgoGetHeuristic;
@@ -60,22 +70,46 @@ static const void *own_base(void) {
     return dladdr((void *)&lock, &info) != 0 ? info.dli_fbase : NULL;
 }
 
+static struct gt_shim_library *known_library(const void *base) {
+    const int count = atomic_load_explicit(&library_count, memory_order_acquire);
+    for (int i = 0; i < count; i++)
+        if (libraries[i].base == base)
+            return &libraries[i];
+    return NULL;
+}
+
+/* Adds a library that is filled in, unless another thread has added it. NULL: there is no
+ * room. */
+static struct gt_shim_library *publish(const struct gt_shim_library *filled) {
+    (void)pthread_mutex_lock(&lock);
+    struct gt_shim_library *l = known_library(filled->base);
+    const int count = atomic_load(&library_count);
+    if (l == NULL && count < LIBRARIES_MAX) {
+        l = &libraries[count];
+        memcpy(l, filled, sizeof *l);
+        l->number = (uint8_t)(count + 1);
+        atomic_store_explicit(&library_count, count + 1, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return l;
+}
+
 /* The library that `address` lies in; NULL when that is this one, or there is no room. */
 static struct gt_shim_library *library_of(void *address) {
     Dl_info info;
     if (address == NULL || dladdr(address, &info) == 0 || info.dli_fbase == own_base())
         return NULL;
-    for (int i = 0; i < library_count; i++)
-        if (libraries[i].base == info.dli_fbase)
-            return &libraries[i];
-    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == NULL || library_count == LIBRARIES_MAX)
+    struct gt_shim_library *l = known_library(info.dli_fbase);
+    if (l != NULL)
+        return l;
+    struct gt_shim_library filled = {.base = info.dli_fbase};
+    filled.handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (filled.handle == NULL)
         return NULL;
-    struct gt_shim_library *l = &libraries[library_count++];
-    l->handle = handle;
-    l->base = info.dli_fbase;
-    l->number = (uint8_t)library_count;
-    fill(l);
+    fill(&filled);
+    l = publish(&filled);
+    if (l == NULL || l->handle != filled.handle)
+        (void)dlclose(filled.handle);
     return l;
 }
 
@@ -173,44 +207,57 @@ static int contains(struct dl_phdr_info *info, size_t size, void *user) {
     return 0;
 }
 
-/* A place for the object that `from` lies in. Code that belongs to none (a JIT's) has a
- * range of its own. NULL: there is no room. */
+/* A place for the object that `from` lies in. NULL: it lies in none, or there is no room.
+ */
 static struct caller *new_caller(const void *from) {
     struct range r = {.at = (uintptr_t)from};
-    const int count = atomic_load(&caller_count);
-    if (count == CALLERS_MAX)
+    if (atomic_load(&caller_count) == CALLERS_MAX || dl_iterate_phdr(contains, &r) == 0)
         return NULL;
-    if (dl_iterate_phdr(contains, &r) == 0) {
-        r.begin = r.at;
-        r.end = r.at + 1;
+    (void)pthread_mutex_lock(&lock);
+    struct caller *c = known_caller(from); /* another thread may have added it */
+    const int count = atomic_load(&caller_count);
+    if (c == NULL && count < CALLERS_MAX) {
+        c = &callers[count];
+        c->begin = r.begin;
+        c->end = r.end;
+        atomic_store_explicit(&caller_count, count + 1, memory_order_release);
     }
-    callers[count].begin = r.begin;
-    callers[count].end = r.end;
-    atomic_store_explicit(&caller_count, count + 1, memory_order_release);
-    return &callers[count];
+    (void)pthread_mutex_unlock(&lock);
+    return c;
 }
 
-/* Under the lock. dlopen and dlsym may run a program's own code, so the thread's lock is
- * recursive in effect: an inner call finds no place and searches anew. */
-static struct gt_shim_library *search_and_keep(int id, const void *from) {
-    struct gt_shim_library *l = search(id, from);
-    struct caller *c = known_caller(from);
-    if (c == NULL)
-        c = new_caller(from);
-    if (c != NULL && l != NULL)
+static struct answer *answer_of(const void *from) {
+    const uint64_t at = (uint64_t)(uintptr_t)from * UINT64_C(0x9e3779b97f4a7c15);
+    return &answers[(at >> 32) % ANSWERS];
+}
+
+static void keep(struct caller *c, int id, const void *from, struct gt_shim_library *l) {
+    if (c != NULL) {
         atomic_store_explicit(is_lt(id) ? &c->lt : &c->blas, l, memory_order_release);
-    return l;
+        return;
+    }
+    struct answer *a = answer_of(from);
+    if (a->from != from)
+        *a = (struct answer){.from = from};
+    a->library[is_lt(id)] = l;
+}
+
+static struct gt_shim_library *kept(const struct caller *c, int id, const void *from) {
+    if (c != NULL)
+        return atomic_load_explicit(is_lt(id) ? &c->lt : &c->blas, memory_order_acquire);
+    const struct answer *a = answer_of(from);
+    return a->from == from ? a->library[is_lt(id)] : NULL;
 }
 
 void *gt_shim_original(const struct gt_shim_library **library, int id, const void *from) {
     struct caller *c = known_caller(from);
-    struct gt_shim_library *l = NULL;
-    if (c != NULL)
-        l = atomic_load_explicit(is_lt(id) ? &c->lt : &c->blas, memory_order_acquire);
+    struct gt_shim_library *l = kept(c, id, from);
     if (l == NULL) {
-        (void)pthread_mutex_lock(&lock);
-        l = search_and_keep(id, from);
-        (void)pthread_mutex_unlock(&lock);
+        l = search(id, from);
+        if (c == NULL)
+            c = new_caller(from);
+        if (l != NULL)
+            keep(c, id, from, l);
     }
     *library = l;
     return l != NULL ? atomic_load_explicit(&l->original[id], memory_order_relaxed) : NULL;

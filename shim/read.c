@@ -155,6 +155,12 @@ static bool fits(int64_t value) {
     return value >= 0 && value <= INT32_MAX;
 }
 
+/* cuBLAS refuses a leading dimension that is less than the rows as stored. */
+static bool are_wide_enough(const struct gt_shim_call *x) {
+    return x->lda >= (x->op_a == GT_SHIM_N ? x->m : x->k) &&
+           x->ldb >= (x->op_b == GT_SHIM_N ? x->k : x->n) && x->ldc >= x->m;
+}
+
 static enum gt_shim_reason read_shape(struct gt_shim_key *key,
                                       const struct gt_shim_call *x) {
     const bool strides = x->kind == GT_SHIM_AT_STRIDES && x->batch > 1;
@@ -162,6 +168,7 @@ static enum gt_shim_reason read_shape(struct gt_shim_key *key,
         return GT_SHIM_EMPTY;
     if (!is_op(x->op_a) || !is_op(x->op_b) || !fits(x->m) || !fits(x->n) || !fits(x->k) ||
         !fits(x->lda) || !fits(x->ldb) || !fits(x->ldc) || !fits(x->batch) ||
+        !are_wide_enough(x) ||
         (strides && (x->stride_a < 0 || x->stride_b < 0 || x->stride_c < 0)))
         return GT_SHIM_INVALID;
     key->m = (int32_t)x->n;

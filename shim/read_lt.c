@@ -90,6 +90,20 @@ static enum gt_shim_reason check_scales(const struct gt_shim_call *x) {
     return p != NULL ? GT_SHIM_SCALES : GT_SHIM_NONE;
 }
 
+/* Releases before 13 can wait for counters, and count, while D is being computed. */
+static bool has_counters(const struct gt_shim_call *x) {
+    enum { BEFORE = 130000, ROW_CHUNKS = 27, COL_CHUNKS, IN_COUNTERS, OUT_COUNTERS };
+    int32_t rows = 0, cols = 0;
+    void *in = NULL, *out = NULL;
+    if (x->library->lt_release >= BEFORE)
+        return false;
+    optional(x, ROW_CHUNKS, &rows, sizeof rows);
+    optional(x, COL_CHUNKS, &cols, sizeof cols);
+    optional(x, IN_COUNTERS, &in, sizeof in);
+    optional(x, OUT_COUNTERS, &out, sizeof out);
+    return rows != 0 || cols != 0 || in != NULL || out != NULL;
+}
+
 static int sum_type(unsigned compute) {
     return compute == GT_SHIM_64F || compute == GT_SHIM_64F_PEDANTIC   ? GEMMTUNE_F64
            : compute == GT_SHIM_32I || compute == GT_SHIM_32I_PEDANTIC ? GEMMTUNE_I32
@@ -116,6 +130,8 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
         return GT_SHIM_SMS;
     if (emulation != NULL)
         return GT_SHIM_EMULATION;
+    if (has_counters(x))
+        return GT_SHIM_COUNTERS;
     if (op_c != GT_SHIM_N || fill != GT_SHIM_FILL_FULL)
         return GT_SHIM_ORDER;
     /* alpha and beta are of the type of sums. */
@@ -127,6 +143,10 @@ static enum gt_shim_reason read_desc(struct gt_shim_call *x) {
 }
 
 /* ---- the epilogue  ---- */
+
+static bool is_8_bit_float(unsigned theirs) {
+    return theirs == GT_SHIM_R_E4M3 || theirs == GT_SHIM_R_E5M2;
+}
 
 static enum gt_shim_reason read_bias(struct gt_shim_call *x, const struct layout *d) {
     void *bias = NULL;
@@ -141,9 +161,12 @@ static enum gt_shim_reason read_bias(struct gt_shim_call *x, const struct layout
     x->bias_type = (unsigned)own;
     if (bias == NULL || (d->batch > 1 && stride != 0))
         return GT_SHIM_EPILOGUE;
+    /* The type of a bias at first is that of D, but not for 8-bit floats. */
+    if (type < 0 && (is_8_bit_float(x->type_a) || is_8_bit_float(x->type_b)) &&
+        type_c != GEMMTUNE_F16 && type_c != GEMMTUNE_BF16)
+        return GT_SHIM_EPILOGUE;
     if (own != type_c && own != GEMMTUNE_F32 && own != GEMMTUNE_F16 && own != GEMMTUNE_BF16)
         return GT_SHIM_EPILOGUE;
-    /* The bias of 8-bit floats with f32 results has another type at first. */
     return type < 0 && type_c != GEMMTUNE_F32 && type_c != GEMMTUNE_F64 &&
                    type_c != GEMMTUNE_F16 && type_c != GEMMTUNE_BF16
                ? GT_SHIM_EPILOGUE
@@ -151,6 +174,7 @@ static enum gt_shim_reason read_bias(struct gt_shim_call *x, const struct layout
 }
 
 static enum gt_shim_reason read_aux(struct gt_shim_call *x, const struct layout *d) {
+    enum { AUX_LD_UNIT = 8 }; /* cublasLt refuses others */
     int64_t stride = 0;
     int32_t type = -1;
     optional(x, GT_SHIM_DESC_AUX, &x->aux, sizeof x->aux);
@@ -159,7 +183,8 @@ static enum gt_shim_reason read_aux(struct gt_shim_call *x, const struct layout 
     optional(x, GT_SHIM_DESC_AUX_TYPE, &type, sizeof type);
     /* Products of a batch follow one another in our second output. */
     const bool fits = d->batch == 1 || stride == x->aux_ld * (int64_t)d->cols;
-    return x->aux != NULL && fits && (type < 0 || (unsigned)type == d->type)
+    const bool good_ld = x->aux_ld >= (int64_t)d->rows && x->aux_ld % AUX_LD_UNIT == 0;
+    return x->aux != NULL && fits && good_ld && (type < 0 || (unsigned)type == d->type)
                ? GT_SHIM_NONE
                : GT_SHIM_EPILOGUE;
 }
@@ -320,5 +345,5 @@ enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
     if (why == GT_SHIM_NONE && (x->lt->c != x->c || !in_place) &&
         !gt_shim_is_zero(x->beta, sum_type(x->compute)))
         return GT_SHIM_NOT_IN_PLACE;
-    return why;
+    return why == GT_SHIM_NONE && x->handle == NULL ? GT_SHIM_INVALID : why;
 }

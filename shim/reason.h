@@ -16,6 +16,7 @@
     X(GROUPS, "groups of products")                                                        \
     X(ORDER, "an order of cublasLt without a kernel")                                      \
     X(SCALES, "scales of cublasLt")                                                        \
+    X(COUNTERS, "counters of cublasLt")                                                    \
     X(EPILOGUE, "an epilogue of cublasLt without an equal")                                \
     X(NOT_IN_PLACE, "C is read and is not D")                                              \
     X(ALGORITHM, "an algorithm of the program's choice")                                   \

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE_MAX_ = 1024, NAMES_MAX = 100 };
@@ -20,9 +21,31 @@ static struct {
     pthread_mutex_t lock;
     int fd; /* -1: not open yet */
     bool failed;
+    dev_t device;
+    ino_t number;
+    char path[4096 + GT_SHIM_HOST_SIZE + 32];
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* ---- the file  ---- */
+
+static bool is_own(int fd) {
+    struct stat s;
+    return fd >= 0 && fstat(fd, &s) == 0 && s.st_dev == file.device &&
+           s.st_ino == file.number;
+}
+
+/* A program that becomes a daemon closes all descriptors, and its next file may get the
+ * number of ours. Then ours is opened again. */
+static void open_again(void) {
+    file.fd = open(file.path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (is_own(file.fd))
+        return;
+    if (file.fd >= 0)
+        (void)close(file.fd);
+    file.fd = -1;
+    file.failed = true;
+    gt_shim_trouble("recording stopped: %s is gone", file.path);
+}
 
 static bool write_all(const char *text, size_t length) {
     const ssize_t done = write(file.fd, text, length);
@@ -34,19 +57,23 @@ static bool write_all(const char *text, size_t length) {
     return false;
 }
 
-/* FILE.1234; a process that another program began with the same number gets FILE.1234.1. */
+/* FILE.HOST.1234; another process with the same number gets FILE.HOST.1234.1. */
 static void open_file(void) {
     static const char head[] = "gemmtune record 1\n";
+    struct stat s = {0};
     const char *name = gt_shim_state()->mode.file;
-    char path[sizeof gt_shim_state()->mode.file + 32];
+    char host[GT_SHIM_HOST_SIZE];
+    gt_shim_host(host);
     for (int i = 0; file.fd < 0 && i < NAMES_MAX; i++) {
-        (void)snprintf(path, sizeof path, i == 0 ? "%s.%ld" : "%s.%ld.%d", name,
-                       (long)getpid(), i);
-        file.fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        (void)snprintf(file.path, sizeof file.path, i == 0 ? "%s.%s.%ld" : "%s.%s.%ld.%d",
+                       name, host, (long)getpid(), i);
+        file.fd = open(file.path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file.fd < 0 && errno != EEXIST)
             break;
     }
-    file.failed = file.fd < 0;
+    file.failed = file.fd < 0 || fstat(file.fd, &s) != 0;
+    file.device = s.st_dev;
+    file.number = s.st_ino;
     if (file.failed)
         gt_shim_trouble("nothing is recorded: %s: %s", name, strerror(errno));
     else
@@ -60,6 +87,8 @@ static void put(const char *number, uint64_t count, int id, const char *what) {
     (void)pthread_mutex_lock(&file.lock);
     if (file.fd < 0 && !file.failed)
         open_file();
+    else if (!file.failed && !is_own(file.fd))
+        open_again();
     if (!file.failed && length > 0 && (size_t)length < sizeof line)
         (void)write_all(line, (size_t)length);
     (void)pthread_mutex_unlock(&file.lock);
@@ -115,7 +144,7 @@ void gt_shim_record_end(void) {
 
 /* The parent keeps its file, which this process must not add to. */
 void gt_shim_record_anew(void) {
-    if (file.fd >= 0)
+    if (is_own(file.fd))
         (void)close(file.fd);
     file.fd = -1;
     file.failed = false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * record.h - the file in which a process writes what it has asked for. Its name is FILE of
- * GEMMTUNE_EXEC with the number of the process (FILE.1234); `gemmtune record` brings such
- * files together. Lines are only added, and each is written by one call, so that a process
- * that is killed leaves what it had counted, within a factor of two.
+ * GEMMTUNE_EXEC with the host and the number of the process (FILE.node7.1234);
+ * `gemmtune record` brings such files of its own host together. Lines are only added, and
+ * each is written by one call, so that a process that is killed leaves what it had counted,
+ * within a factor of two.
  *
  *     gemmtune record 1                 the first line
  *     N COUNT FUNCTION PROBLEM          problem N of this process was asked for COUNT times

@@ -141,19 +141,10 @@ static enum gt_shim_reason find_workspace(void **out, struct gt_shim_entry **e,
 
 /* ---- one call  ---- */
 
-static enum gt_shim_reason try_to_serve(struct gt_shim_call *x, struct attempt *t,
-                                        const struct gt_shim_state *s) {
-    struct gt_shim_entry *e = NULL;
+static enum gt_shim_reason launch(struct gt_shim_entry *e, struct attempt *t,
+                                  struct gt_shim_call *x, const struct gt_shim_state *s) {
     void *workspace = NULL;
-    if (atomic_load_explicit(&s->forked, memory_order_relaxed))
-        return GT_SHIM_FORKED;
-    enum gt_shim_reason why = begin_attempt(t, x);
-    if (why == GT_SHIM_NONE)
-        why = look_up(&e, t, x);
-    if (why == GT_SHIM_NONE)
-        why = last_questions(e, t, x);
-    if (why == GT_SHIM_NONE)
-        why = find_workspace(&workspace, &e, t, x);
+    const enum gt_shim_reason why = find_workspace(&workspace, &e, t, x);
     if (why != GT_SHIM_NONE)
         return why;
     return s->mode.does == GT_SHIM_CHECK
@@ -161,8 +152,37 @@ static enum gt_shim_reason try_to_serve(struct gt_shim_call *x, struct attempt *
                : gt_shim_launch(e, x, x->c, workspace, t->stream);
 }
 
+/* A workspace of cublasLtMatmul is this call's, so the call needs no lock. */
+static enum gt_shim_reason launch_alone(struct gt_shim_entry *e, struct attempt *t,
+                                        struct gt_shim_call *x,
+                                        const struct gt_shim_state *s) {
+    struct gt_shim_handle *held = NULL;
+    if (e->workspace_bytes == 0 || x->lt != NULL)
+        return launch(e, t, x, s);
+    if (!gt_shim_workspace_hold(&held, x->handle))
+        t->workspace = NULL;
+    const enum gt_shim_reason why = launch(e, t, x, s);
+    gt_shim_workspace_release(held);
+    return why;
+}
+
+static enum gt_shim_reason try_to_serve(struct gt_shim_call *x, struct attempt *t,
+                                        const struct gt_shim_state *s) {
+    struct gt_shim_entry *e = NULL;
+    if (atomic_load_explicit(&s->forked, memory_order_relaxed))
+        return GT_SHIM_FORKED;
+    enum gt_shim_reason why = begin_attempt(t, x);
+    if (why == GT_SHIM_NONE)
+        why = look_up(&e, t, x);
+    if (why == GT_SHIM_NONE)
+        why = last_questions(e, t, x);
+    return why == GT_SHIM_NONE ? launch_alone(e, t, x, s) : why;
+}
+
 static enum gt_shim_reason consider(struct gt_shim_call *x, struct gt_shim_state *s) {
     struct attempt t;
+    if (x->lt == NULL && s->mode.does != GT_SHIM_RECORD)
+        gt_shim_handle_used(x->handle);
     enum gt_shim_reason why = gt_shim_read(&t.key, x, s);
     if (why == GT_SHIM_NONE && s->mode.does != GT_SHIM_RECORD)
         why = try_to_serve(x, &t, s);

@@ -80,6 +80,8 @@ struct gt_shim_entry *gt_shim_find(const struct gt_shim_key *key, int id) {
     struct gt_shim_entry *e = look(key, hash, &slot);
     if (e != NULL)
         return e;
+    /* ld.so has locks of its own, which must not be waited for with this one held. */
+    (void)gt_shim_gemmtune();
     (void)pthread_mutex_lock(&lock);
     e = look(key, hash, &slot);
     if (e == NULL) {

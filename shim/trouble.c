@@ -22,6 +22,10 @@ void gt_shim_trouble(const char *fmt, ...) {
     va_end(args);
 }
 
+void gt_shim_trouble_anew(void) {
+    (void)pthread_mutex_init(&lock, NULL);
+}
+
 const char *gt_shim_first_trouble(void) {
     return trouble;
 }

@@ -4,6 +4,8 @@
 #define GT_SHIM_TROUBLE_H
 
 void gt_shim_trouble(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* For a child after a fork: no thread of it holds the lock. */
+void gt_shim_trouble_anew(void);
 /* "" where all went well. */
 const char *gt_shim_first_trouble(void);
 

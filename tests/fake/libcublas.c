@@ -139,6 +139,7 @@ struct gt_cublaslt_desc {
     int8_t fast;
     uint32_t epilogue;
     const void *bias;
+    gt_cublas_type bias_type;
 };
 
 struct gt_cublaslt_layout {
@@ -543,6 +544,7 @@ gt_cublas_status cublasLtMatmulDescSetAttribute(gt_cublaslt_desc desc,
                    : what == GT_CUBLASLT_DESC_FAST_SUMS ? (void *)&desc->fast
                    : what == GT_CUBLASLT_DESC_EPILOGUE  ? (void *)&desc->epilogue
                    : what == GT_CUBLASLT_DESC_BIAS      ? (void *)&desc->bias
+                   : what == GT_CUBLASLT_DESC_BIAS_TYPE ? (void *)&desc->bias_type
                                                         : NULL;
     const size_t need = what == GT_CUBLASLT_DESC_FAST_SUMS ? sizeof desc->fast
                         : what == GT_CUBLASLT_DESC_BIAS    ? sizeof desc->bias

@@ -66,8 +66,8 @@ static void *describe(const struct product *p, int sms) {
     return desc;
 }
 
-unsigned call_lt(void *stream, const struct product *p, const void *alpha, const void *beta,
-                 int sms) {
+unsigned call_lt(void *handle, void *stream, const struct product *p, const void *alpha,
+                 const void *beta, int sms) {
     void *desc = describe(p, sms);
     void *a = layout(p, p->m, p->k), *b = layout(p, p->k, p->n), *c = layout(p, p->m, p->n);
     struct gt_shim_heuristic found = {.algo = {{99}}};
@@ -76,13 +76,13 @@ unsigned call_lt(void *stream, const struct product *p, const void *alpha, const
         (void)CALL("cublasLtMatmulAlgoGetHeuristic",
                    (void *, void *, void *, void *, void *, void *, void *, int,
                     struct gt_shim_heuristic *, int *),
-                   (NULL, desc, a, b, c, c, NULL, 1, &found, &count));
+                   (handle, desc, a, b, c, c, NULL, 1, &found, &count));
     const unsigned status = CALL("cublasLtMatmul",
                                  (void *, void *, const void *, const void *, void *,
                                   const void *, void *, const void *, const void *, void *,
                                   void *, void *, const void *, void *, size_t, void *),
-                                 (NULL, desc, alpha, p->a, a, p->b, b, beta, p->c, c, p->d,
-                                  c, p->algo == 0 ? NULL : &found.algo, p->workspace,
+                                 (handle, desc, alpha, p->a, a, p->b, b, beta, p->c, c,
+                                  p->d, c, p->algo == 0 ? NULL : &found.algo, p->workspace,
                                   (size_t)p->workspace_bytes, stream));
     (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (c));
     (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (b));

@@ -16,6 +16,8 @@
  * - time-gemm=N, time-lt=N: prints the nanoseconds that a call takes, the least of 50 means
  * of N calls
  * - threads=N: N threads call cuBLAS 100 times each, with a handle each
+ * - share=N: the same, and all use the handle of the scene
+ * - no-handle: cublasLt gets none
  * - fork: what follows happens in a child
  * - sleep=MS
  */
@@ -39,7 +41,7 @@ static int bad;
 
 static struct {
     void *handle, *stream;
-    bool captures, on_device, odd, apart;
+    bool captures, on_device, odd, apart, no_handle;
     int sms, times;
     struct product p;
 } now = {.p = {.m = 32, .n = 48, .k = 64, .batch = 1, .epilogue = GT_SHIM_EPI_NONE}};
@@ -152,7 +154,8 @@ static void compare(const struct product *p, unsigned status, int times) {
 
 static unsigned call(bool lt, const struct product *p, const void *alpha,
                      const void *beta) {
-    return lt ? call_lt(now.stream, p, alpha, beta, now.sms)
+    return lt ? call_lt(now.no_handle ? NULL : now.handle, now.stream, p, alpha, beta,
+                        now.sms)
               : call_gemm(now.handle, p, alpha, beta);
 }
 
@@ -198,29 +201,40 @@ static void make_handle(void **handle) {
         exit(2);
 }
 
+struct job {
+    struct product p;
+    void *handle; /* NULL: one of the thread's */
+};
+
 static void *run_thread(void *user) {
-    struct product p = *(const struct product *)user;
-    const float one = 1, zero = 0;
-    void *handle = NULL;
+    const struct job *job = user;
+    struct product p = job->p;
+    const bool wide = p.type == GT_SHIM_R_64F;
+    const float one_f32 = 1;
+    const double one_f64 = 1, zero = 0;
+    const void *one = wide ? (const void *)&one_f64 : (const void *)&one_f32;
+    void *handle = job->handle;
     unsigned status = 0;
     p.beta = 0;
-    make_handle(&handle);
+    if (handle == NULL)
+        make_handle(&handle);
     (void)cuda_begin();
     p.c = p.d = matrix(elements(p.m, p.n), 0);
     for (int i = 0; i < 100 && status == 0; i++)
-        status = call_gemm(handle, &p, &one, &zero);
+        status = call_gemm(handle, &p, one, &zero);
     compare(&p, status, 1);
-    (void)CALL("cublasDestroy_v2", (void *), (handle));
+    if (job->handle == NULL)
+        (void)CALL("cublasDestroy_v2", (void *), (handle));
     return NULL;
 }
 
-static void threads(int count) {
+static void threads(int count, void *handle) {
     enum { MOST = 16 };
     pthread_t thread[MOST];
-    struct product p;
-    prepare(&p);
+    struct job job = {.handle = handle};
+    prepare(&job.p);
     for (int i = 0; i < count && i < MOST; i++)
-        if (pthread_create(&thread[i], NULL, run_thread, &p) != 0)
+        if (pthread_create(&thread[i], NULL, run_thread, &job) != 0)
             exit(2);
     for (int i = 0; i < count && i < MOST; i++)
         (void)pthread_join(thread[i], NULL);
@@ -337,7 +351,11 @@ static void play(const char *word, const char *value) {
     else if (WORD("time-gemm") || WORD("time-lt"))
         take_time(WORD("time-lt"), number);
     else if (WORD("threads"))
-        threads(number);
+        threads(number, NULL);
+    else if (WORD("share"))
+        threads(number, now.handle);
+    else if (WORD("no-handle"))
+        now.no_handle = true;
     else if (WORD("fork"))
         in_a_child();
     else if (WORD("sleep"))

@@ -38,7 +38,7 @@ struct product {
 /* Calls cublasSgemm, cublasDgemm or cublasGemmEx; with strides where there is a batch. */
 unsigned call_gemm(void *handle, const struct product *p, const void *alpha,
                    const void *beta);
-unsigned call_lt(void *stream, const struct product *p, const void *alpha, const void *beta,
-                 int sms);
+unsigned call_lt(void *handle, void *stream, const struct product *p, const void *alpha,
+                 const void *beta, int sms);
 
 #endif

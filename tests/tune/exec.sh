@@ -63,6 +63,8 @@ served "f32" 10 10 "" gemm=10
 served "beta" 2 2 "" beta=1 old=3 gemm=2
 served "f64" 1 1 "" type=f64 gemm=1
 served "bf16 by cublasGemmEx" 1 1 "" type=bf16 gemm=1
+served "four threads that share a handle" 401 401 "" gemm=1 share=4
+served "the same, with a workspace of the program's" 401 401 "" workspace=33554432 gemm=1 share=4
 served "a batch at strides" 2 2 "" batch=3 gemm=1 lt=1
 served "cublasLt" 1 1 "" lt=1
 served "cublasLt with the heuristic's algorithm" 1 1 "" algo=1 lt=1
@@ -87,6 +89,7 @@ served "f64 by fixed point" 0 1 "1 emulation" type=f64 math=8 gemm=1
 served "a target of SMs" 0 2 "2 a target for the number of SMs" sms=20 gemm=1 lt=1
 served "an odd address" 0 2 "2 pointers not aligned" odd gemm=1 lt=1
 served "an algorithm of the program's" 0 1 "1 an algorithm of the program's choice" algo=2 lt=1
+served "no handle" 0 1 "1 arguments that cuBLAS may refuse" no-handle lt=1
 served "C is read and is not D" 0 1 "1 C is read and is not D" apart beta=1 lt=1
 served "an epilogue without an equal" 0 1 "1 an epilogue" epilogue=130 lt=1
 served "after a fork of a process with plans" 0 1 "1 process after a fork" gemm=1 fork gemm=1
@@ -171,6 +174,10 @@ FAKE_CUDA_SCRIPT=cuMemAlloc:4=2 play serve gemm=2
 is "no memory for a workspace: right results" "$code $(cat said)" "0 "
 "$GEMMTUNE" exec --db "$TMPDIR/tuned.db" -q "$client" gemm=1 2>err
 is "the command: exit code and stderr" "$? $(cat err)" "0 "
+GEMMTUNE_LIBCUBLAS=$GT_BUILD/tests/fake/libcublas.so GEMMTUNE_EXEC=record:$TMPDIR/own.json \
+    LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so LD_AUDIT=$GT_BUILD/libgemmtune-audit.so \
+    "$GEMMTUNE" bench --device 0 --budget 1s --against cublas f32-nn-48x32x64 >said 2>&1
+is "gemmtune's own calls of cuBLAS are not ours" "$? $(find . -name 'own.json*')" "0 "
 "$GEMMTUNE" exec --math residue true 2>err
 is "the command: a word of --math that is none" $? 2
 exit "$bad"

@@ -136,6 +136,28 @@ is "a process that was killed has counted within a factor of two" "$(counted)" "
 record /nowhere/program
 is "no such program" "$code" 127
 
+printf 'gemmtune record 1\n1 5 cublasSgemm_v2 f32-nn-4x4x4\n' >"out.json.other$(uname -n | tr . _).99999999"
+record2=$(find . -name 'out.json.other*' | wc -l)
+"$GEMMTUNE" record --merge -q -o out.json
+is "a file of another host stays" "$record2 $(find . -name 'out.json.other*' | wc -l)" "1 1"
+rm -f out.json*
+for i in 1 2 3 4; do
+    printf 'gemmtune record 1\n1 5 cublasSgemm_v2 f32-nn-4x4x4\n' >"out.json.$(uname -n | tr . _).9999999$i"
+    "$GEMMTUNE" record --merge -q -o out.json &
+done
+wait
+"$GEMMTUNE" record --merge -q -o out.json
+is "merges at once lose nothing" "$(counted)" "f32-nn-4x4x4 20"
+is "and leave nothing" "$(ls out.json*)" out.json
+GEMMTUNE_EXEC=record:$TMPDIR/out.json LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so \
+    "$GEMMTUNE" exec sh -c 'echo "$GEMMTUNE_EXEC"' >said 2>&1
+is "exec in an environment that records" "$(cat said)" serve
+# shellcheck disable=SC2016 # the program expands it
+is "a signal that was ignored stays so" "$(
+    trap '' HUP
+    "$GEMMTUNE" record -q -o ignored.json sh -c 'kill -HUP $$; kill -HUP $PPID; echo alive'
+)" alive
+
 # ---- a full disk ----
 
 mkdir disk

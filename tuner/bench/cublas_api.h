@@ -52,6 +52,7 @@ typedef int gt_cublas_algo;
     X(GT_CUBLASLT_DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                             \
     X(GT_CUBLASLT_DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                         \
     X(GT_CUBLASLT_DESC_BIAS, CUBLASLT_MATMUL_DESC_BIAS_POINTER, 8)                         \
+    X(GT_CUBLASLT_DESC_BIAS_TYPE, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, 26)                 \
     X(GT_CUBLASLT_RELU, CUBLASLT_EPILOGUE_RELU, 2)                                         \
     X(GT_CUBLASLT_BIAS, CUBLASLT_EPILOGUE_BIAS, 4)                                         \
     X(GT_CUBLASLT_RELU_BIAS, CUBLASLT_EPILOGUE_RELU_BIAS, 6)                               \

@@ -87,10 +87,17 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
     return status;
 }
 
+/* Whether the type of a bias is at first another one than that of D. */
+static bool has_other_bias(const struct gt_cublas_shape *s) {
+    const bool narrow = s->type_a == GT_CUBLAS_E4M3 || s->type_a == GT_CUBLAS_E5M2 ||
+                        s->type_b == GT_CUBLAS_E4M3 || s->type_b == GT_CUBLAS_E5M2;
+    return narrow && s->type_c != GT_CUBLAS_F16 && s->type_c != GT_CUBLAS_BF16;
+}
+
 /* The library looks at the alignment of a bias before it has one: an address that is
  * aligned like device memory stands for it. */
 static gt_status set_epilogue(struct cublaslt *c, const gemmtune_problem *p,
-                              struct gt_err *err) {
+                              const struct gt_cublas_shape *s, struct gt_err *err) {
     void *const stand_in = gt_device_pointer((const void *)(uintptr_t)GT_WORKSPACE_ALIGN);
     c->has_bias = false;
     if (p->epilogue == NULL)
@@ -99,6 +106,8 @@ static gt_status set_epilogue(struct cublaslt *c, const gemmtune_problem *p,
     gt_status status = set(c, GT_CUBLASLT_DESC_EPILOGUE, &epilogue, sizeof epilogue, err);
     if (status == GEMMTUNE_OK && c->has_bias)
         status = set(c, GT_CUBLASLT_DESC_BIAS, &stand_in, sizeof stand_in, err);
+    if (status == GEMMTUNE_OK && c->has_bias && has_other_bias(s))
+        status = set(c, GT_CUBLASLT_DESC_BIAS_TYPE, &s->type_c, sizeof s->type_c, err);
     return status;
 }
 
@@ -196,7 +205,7 @@ static gt_status prepare(int *variants, void *self, const gemmtune_problem *p,
     if (status == GEMMTUNE_OK)
         status = make_desc(c, &shape, err);
     if (status == GEMMTUNE_OK)
-        status = set_epilogue(c, p, err);
+        status = set_epilogue(c, p, &shape, err);
     if (status == GEMMTUNE_OK)
         status = make_layouts(c, &shape, err);
     if (status == GEMMTUNE_OK)

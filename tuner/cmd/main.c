@@ -3,6 +3,7 @@
  * main.c - the edge of the process: its signals and descriptors, and whether its output has
  * arrived. Everything else begins in cmd.c.
  */
+#include "shim/mode.h"
 #include "tuner/cmd/cmd.h"
 #include "tuner/base/talk.h"
 
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,7 +55,14 @@ static int end_as_stopped(int code) {
     return code;
 }
 
+/* Times of the vendor's libraries must be theirs, in an environment that has the shim
+ * loaded as well. `exec` and `record` say for their program what it does. */
+static void leave_shim_off(void) {
+    (void)setenv(GT_SHIM_VARIABLE, "off", 1);
+}
+
 int main(int argc, char **argv) {
+    leave_shim_off();
     hold_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ,

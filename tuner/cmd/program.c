@@ -108,31 +108,45 @@ static void hand_on(int signal) {
         (void)kill((pid_t)child, signal);
 }
 
-/* A terminal sends SIGINT and SIGQUIT to the program as well. */
-static void listen_to_signals(void) {
-    struct sigaction own = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
-    struct sigaction none = {.sa_handler = SIG_IGN};
-    (void)sigaction(SIGTERM, &own, NULL);
-    (void)sigaction(SIGHUP, &own, NULL);
-    (void)sigaction(SIGINT, &none, NULL);
-    (void)sigaction(SIGQUIT, &none, NULL);
+/* A terminal sends SIGINT and SIGQUIT to the program as well, so they are not handed on. */
+static const struct {
+    int number;
+    bool handed_on;
+} signals[] = {{SIGTERM, true}, {SIGHUP, true}, {SIGINT, false}, {SIGQUIT, false}};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+/* What is ignored (nohup) stays ignored. */
+static void listen_to_signals(struct sigaction before[SIGNALS]) {
+    const struct sigaction own = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
+    const struct sigaction none = {.sa_handler = SIG_IGN};
+    for (int i = 0; i < SIGNALS; i++) {
+        (void)sigaction(signals[i].number, NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            (void)sigaction(signals[i].number, signals[i].handed_on ? &own : &none, NULL);
+    }
 }
 
 int gt_program_wait(char **argv) {
-    struct sigaction before[2];
+    struct sigaction before[SIGNALS];
+    sigset_t held, mask;
     int status = 0;
-    (void)sigaction(SIGINT, NULL, &before[0]);
-    (void)sigaction(SIGQUIT, NULL, &before[1]);
-    listen_to_signals();
+    /* A signal that comes before `child` is known waits. */
+    (void)sigemptyset(&held);
+    (void)sigaddset(&held, SIGTERM);
+    (void)sigaddset(&held, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &held, &mask);
+    listen_to_signals(before);
     const pid_t started = fork();
-    if (started < 0)
-        return gt_die(GT_EXIT_FAILURE, "no process can be started: %s", strerror(errno));
     if (started == 0) {
-        (void)sigaction(SIGINT, &before[0], NULL);
-        (void)sigaction(SIGQUIT, &before[1], NULL);
+        for (int i = 0; i < SIGNALS; i++)
+            (void)sigaction(signals[i].number, &before[i], NULL);
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
         _exit(gt_program_become(argv));
     }
     child = started;
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (started < 0)
+        return gt_die(GT_EXIT_FAILURE, "no process can be started: %s", strerror(errno));
     while (waitpid(started, &status, 0) < 0)
         if (errno != EINTR)
             return GT_EXIT_FAILURE;

@@ -4,6 +4,7 @@
  * a sweep file. The exit code is the program's. With --merge alone: brings the files
  * together that processes have left.
  */
+#include "shim/mode.h"
 #include "tuner/base/recorded.h"
 #include "tuner/base/talk.h"
 #include "tuner/cmd/common.h"
@@ -11,10 +12,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct values {
@@ -26,7 +30,8 @@ static const struct gt_option options[] = {
     {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
      "sweep file to write or to add to (default: recorded.json)", 0, 0},
     {"merge", 0, GT_OPT_FLAG, offsetof(struct values, merge), NULL,
-     "run nothing: add what processes with GEMMTUNE_EXEC=record:FILE have left", 0, 0},
+     "run nothing: add what processes of this host with GEMMTUNE_EXEC=record:FILE left", 0,
+     0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_END,
 };
@@ -55,14 +60,24 @@ static gt_status keep_path(struct leavings *l, const char *folder, const char *n
     return GEMMTUNE_OK;
 }
 
-/* The process of "FILE.1234" or "FILE.1234.1"; 0: the name is none of these. */
+/* Whether *name begins with the word and a dot, which are skipped. */
+static bool skip_word(const char **name, const char *word) {
+    const size_t length = strlen(word);
+    if (strncmp(*name, word, length) != 0 || (*name)[length] != '.')
+        return false;
+    *name += length + 1;
+    return true;
+}
+
+/* The process of "FILE.HOST.1234" or "FILE.HOST.1234.1"; 0: the name is none of these. Only
+ * this host knows which of its processes still run. */
 static pid_t process_of(const char *name, const char *file) {
-    const size_t length = strlen(file);
-    char *end = NULL;
-    if (strncmp(name, file, length) != 0 || name[length] != '.' || name[length + 1] < '1' ||
-        name[length + 1] > '9')
+    char host[GT_SHIM_HOST_SIZE], *end = NULL;
+    gt_shim_host(host);
+    if (!skip_word(&name, file) || !skip_word(&name, host) || name[0] < '1' ||
+        name[0] > '9')
         return 0;
-    const long number = strtol(name + length + 1, &end, 10);
+    const long number = strtol(name, &end, 10);
     if (*end == '.' && strspn(end + 1, "0123456789") == strlen(end + 1))
         end += strlen(end);
     return *end == '\0' ? (pid_t)number : 0;
@@ -121,7 +136,7 @@ static void say_result(const struct gt_recorded *r, const char *path, bool any,
 
 /* A file that is merged is removed once the sweep file has it. A process that was killed
  * between two may be counted twice, and never lost. */
-static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
+static gt_status merge_locked(const char *path, bool quiet, struct gt_err *err) {
     struct gt_recorded r = {0};
     struct leavings l = {0};
     gt_status status = find_leavings(&l, path, err);
@@ -137,6 +152,36 @@ static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
         say_result(&r, path, l.count > 0, l.running);
     free(l.path);
     gt_recorded_clear(&r);
+    return status;
+}
+
+/* Opens FILE.lock and waits for its lock. Its last owner may have removed the file that was
+ * opened. */
+static int take_lock(const char *lock) {
+    enum { TRIES = 1000 };
+    for (int i = 0; i < TRIES; i++) {
+        struct stat opened, present;
+        const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0 || flock(fd, LOCK_EX) != 0 || fstat(fd, &opened) != 0)
+            return fd;
+        if (stat(lock, &present) == 0 && opened.st_dev == present.st_dev &&
+            opened.st_ino == present.st_ino)
+            return fd;
+        (void)close(fd);
+    }
+    return -1;
+}
+
+/* Several programs may be recorded into one file at once. */
+static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
+    char lock[GT_PATH_SIZE + 8];
+    (void)snprintf(lock, sizeof lock, "%s.lock", path);
+    const int fd = take_lock(lock);
+    if (fd < 0)
+        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", lock, strerror(errno));
+    const gt_status status = merge_locked(path, quiet, err);
+    (void)unlink(lock);
+    (void)close(fd);
     return status;
 }
 
