@@ -9,6 +9,7 @@
 #include "shim/call.h"
 #include "shim/entries.h"
 #include "shim/handle.h"
+#include "shim/life.h"
 #include "shim/original.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -259,6 +260,7 @@ FUNCTION(cublasSetStream_v2, (void *handle, void *stream)) {
 
 FUNCTION(cublasSetWorkspace_v2, (void *handle, void *workspace, size_t bytes)) {
     PLAIN(cublasSetWorkspace_v2, (void *, void *, size_t), (handle, workspace, bytes))
+    gt_shim_watch_forks(); /* the table of handles has a lock */
     if (status == GT_SHIM_SUCCESS && library->get_stream != NULL)
         gt_shim_workspace_given(handle, library, workspace, bytes);
     else

@@ -4,8 +4,6 @@
  * `bytes` need no lock. The buffers do. */
 #include "shim/handle.h"
 
-#include "shim/life.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -73,7 +71,6 @@ static struct gt_shim_handle *find_or_add(void *handle) {
     struct gt_shim_handle *h = find(handle);
     if (h != NULL || handle == NULL)
         return h;
-    gt_shim_watch_forks();
     (void)pthread_mutex_lock(&lock);
     h = find(handle); /* another thread may have added it */
     if (h == NULL)

@@ -32,7 +32,7 @@ static atomic_int caller_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Last answers of this thread, for code that has no place among the callers: a JIT's, which
- * lies in no object, and that of objects beyond CALLERS_MAX. */
+ * lies in no object, and code of objects beyond CALLERS_MAX. */
 enum { ANSWERS = 32 };
 static _Thread_local struct answer {
     const void *from;
@@ -207,8 +207,8 @@ static int contains(struct dl_phdr_info *info, size_t size, void *user) {
     return 0;
 }
 
-/* A place for the object that `from` lies in. NULL: it lies in none, or there is no room.
- */
+/* A place for the object that `from` lies in. NULL: it lies in no object, or there is no
+ * room. */
 static struct caller *new_caller(const void *from) {
     struct range r = {.at = (uintptr_t)from};
     if (atomic_load(&caller_count) == CALLERS_MAX || dl_iterate_phdr(contains, &r) == 0)

@@ -161,7 +161,7 @@ static enum gt_shim_reason read_bias(struct gt_shim_call *x, const struct layout
     x->bias_type = (unsigned)own;
     if (bias == NULL || (d->batch > 1 && stride != 0))
         return GT_SHIM_EPILOGUE;
-    /* The type of a bias at first is that of D, but not for 8-bit floats. */
+    /* Without a declared type a bias has the type of D, but not for 8-bit floats. */
     if (type < 0 && (is_8_bit_float(x->type_a) || is_8_bit_float(x->type_b)) &&
         type_c != GEMMTUNE_F16 && type_c != GEMMTUNE_BF16)
         return GT_SHIM_EPILOGUE;

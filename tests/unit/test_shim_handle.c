@@ -3,6 +3,7 @@
 #include "shim/handle.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -36,6 +37,7 @@ static void *number(int i) {
 /* ---- one lock for each handle ---- */
 
 static atomic_int inside[HANDLES], together;
+static struct gt_shim_handle *_Atomic slot[HANDLES];
 static void *_Atomic memory[HANDLES][STREAMS];
 static atomic_int differ;
 static pthread_barrier_t barrier;
@@ -43,8 +45,12 @@ static pthread_barrier_t barrier;
 static void visit(int handle) {
     struct gt_shim_handle *held;
     (void)gt_shim_workspace_hold(&held, number(handle));
+    const struct gt_shim_handle *earlier = atomic_exchange(&slot[handle], held);
+    if (earlier != NULL && earlier != held)
+        atomic_fetch_add(&differ, 1);
     if (atomic_fetch_add(&inside[handle], 1) != 0)
         atomic_fetch_add(&together, 1);
+    (void)sched_yield(); /* others try to get in */
     for (int s = 0; s < STREAMS; s++) {
         void *own = gt_shim_workspace_own(number(handle), number(s), &driver);
         void *before = atomic_exchange(&memory[handle][s], own);

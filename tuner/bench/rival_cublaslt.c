@@ -87,7 +87,7 @@ static gt_status make_desc(struct cublaslt *c, const struct gt_cublas_shape *s,
     return status;
 }
 
-/* Whether the type of a bias is at first another one than that of D. */
+/* Whether a bias without a declared type has another type than D. */
 static bool has_other_bias(const struct gt_cublas_shape *s) {
     const bool narrow = s->type_a == GT_CUBLAS_E4M3 || s->type_a == GT_CUBLAS_E5M2 ||
                         s->type_b == GT_CUBLAS_E4M3 || s->type_b == GT_CUBLAS_E5M2;

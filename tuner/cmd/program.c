@@ -115,7 +115,7 @@ static const struct {
 } signals[] = {{SIGTERM, true}, {SIGHUP, true}, {SIGINT, false}, {SIGQUIT, false}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-/* What is ignored (nohup) stays ignored. */
+/* An ignored signal (nohup) stays ignored. */
 static void listen_to_signals(struct sigaction before[SIGNALS]) {
     const struct sigaction own = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
     const struct sigaction none = {.sa_handler = SIG_IGN};
