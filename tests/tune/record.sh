@@ -149,6 +149,7 @@ wait
 "$GEMMTUNE" record --merge -q -o out.json
 is "merges at once lose nothing" "$(counted)" "f32-nn-4x4x4 20"
 is "and leave nothing" "$(ls out.json*)" out.json
+# shellcheck disable=SC2016 # the shell that exec runs expands it
 GEMMTUNE_EXEC=record:$TMPDIR/out.json LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so \
     "$GEMMTUNE" exec sh -c 'echo "$GEMMTUNE_EXEC"' >said 2>&1
 is "exec in an environment that records" "$(cat said)" serve
