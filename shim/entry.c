@@ -197,8 +197,7 @@
 GT_SHIM_GEMMS(X)
 #undef X
 
-/* ---- cublasLt
- * ---------------------------------------------------------------------------- */
+/* ---- cublasLt  ---- */
 
 #define LT_PARAMS                                                                          \
     (void *handle, void *desc, const void *alpha, const void *a, void *layout_a,           \
@@ -227,8 +226,7 @@ FUNCTION(cublasLtMatmul, LT_PARAMS) {
                     layout_d, algo, workspace, bytes, stream))
 }
 
-/* ---- functions that say something about products
- * ------------------------------------------ */
+/* ---- functions that say something about products  ---- */
 
 #define PLAIN(symbol, params, args)                                                        \
     const struct gt_shim_library *library;                                                 \
