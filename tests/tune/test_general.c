@@ -6,8 +6,8 @@
  * first product is there. On OpenCL as well, where the compiler does not hang.
  */
 #include "core/problem/problem.h"
-#include "runtime/drivers/cache.h"
 #include "runtime/family/family.h"
+#include "tests/tune/program.h"
 #include "tests/unit/records.h"
 #include "tuner/rig/rig.h"
 
@@ -24,40 +24,6 @@
 
 enum { SIDE = 96, SHAPES = 8, WORKSPACE = 32 << 20 };
 static char work[300], hold[400], database[400];
-
-/* ---- the program ------------------------------------------------------------------- */
-
-static int gemmtune(const char *arguments) {
-    char command[2000];
-    (void)snprintf(command, sizeof command, "\"%s\" %s >%s/said 2>&1", getenv("GEMMTUNE"),
-                   arguments, work);
-    const int code = system(command); /* NOLINT: our own words */
-    if (code != 0) {
-        (void)snprintf(command, sizeof command, "cat %s/said", work);
-        (void)!system(command); /* NOLINT */
-    }
-    return code;
-}
-
-static int64_t images(void) {
-    char folder[400];
-    int64_t count = 0, bytes = 0;
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, NULL),
-                     GEMMTUNE_OK);
-    return count;
-}
-
-static bool find_device(struct gt_device *out, gemmtune_backend backend) {
-    struct gt_device_list list;
-    bool found = false;
-    assert_int_equal(gt_devices_list(&list, NULL), GEMMTUNE_OK);
-    for (size_t i = 0; i < list.count && !found; i++) {
-        found = list.device[i].backend == backend;
-        *out = list.device[i];
-    }
-    gt_devices_clear(&list);
-    return found;
-}
 
 /* ---- products ---------------------------------------------------------------------- */
 
@@ -155,7 +121,7 @@ static void hang(bool hangs) {
 
 /* A shape, before and after its better kernel is built. False when it needs none. */
 static bool try_shape(struct setting *s, int m, int n, int k) {
-    const int64_t before = images();
+    const int64_t before = count_images();
     hang(true);
     multiply(s, m, n, k);
     gemmtune_plan *plan = plan_of(s, m, n, k);
@@ -164,7 +130,7 @@ static bool try_shape(struct setting *s, int m, int n, int k) {
     wait_while_building(plan);
     if (was_behind) {
         assert_int_equal(better_of(plan), GEMMTUNE_BETTER_READY);
-        assert_true(images() > before);
+        assert_true(count_images() > before);
     }
     gemmtune_plan_destroy(plan);
     multiply(s, m, n, k);
@@ -231,8 +197,8 @@ static void build_general(const struct gt_device *d) {
     (void)snprintf(command, sizeof command,
                    "build --general --device %s --types f32 --kernels 2 --draws 8 --jobs 2",
                    key);
-    assert_int_equal(gemmtune(command), 0);
-    assert_true(images() > 0);
+    assert_int_equal(run_gemmtune(work, command), 0);
+    assert_true(count_images() > 0);
     put_record(d);
 }
 

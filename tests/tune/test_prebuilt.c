@@ -6,8 +6,8 @@
  * OpenCL for a problem that was never tuned. The fake driver loads the kernels by OpenCL,
  * so these are in both languages.
  */
-#include "runtime/drivers/cache.h"
 #include "core/problem/problem.h"
+#include "tests/tune/program.h"
 #include "tuner/rig/rig.h"
 
 #include <setjmp.h>
@@ -26,28 +26,7 @@ static const char *const recorded[] = {"f32-nn-1024x1024x1024", "f32-nn-155x28x7
 enum { RECORDED = sizeof recorded / sizeof *recorded };
 static char work[300], database[400], records[400];
 
-/* ---- the program ---- */
-
-static int gemmtune(const char *arguments) {
-    char command[2000];
-    (void)snprintf(command, sizeof command, "\"%s\" %s >%s/said 2>&1", getenv("GEMMTUNE"),
-                   arguments, work);
-    const int code = system(command); /* NOLINT: our own words */
-    if (code != 0) {
-        (void)snprintf(command, sizeof command, "cat %s/said", work);
-        (void)!system(command); /* NOLINT */
-    }
-    return code;
-}
-
-static int64_t images(void) {
-    char folder[400];
-    struct gt_err err = {""};
-    int64_t count = 0, bytes = 0;
-    assert_int_equal(gt_cache_stat(folder, sizeof folder, &count, &bytes, &err),
-                     GEMMTUNE_OK);
-    return count;
-}
+/* ---- records ---- */
 
 static bool is_wanted(const char *line) {
     char member[200];
@@ -87,23 +66,10 @@ static size_t write_records(void) {
 
 /* ---- the library ---- */
 
-static bool find_device(struct gt_device *out, gemmtune_backend backend) {
-    struct gt_device_list list;
-    struct gt_err err = {""};
-    bool found = false;
-    assert_int_equal(gt_devices_list(&list, &err), GEMMTUNE_OK);
-    for (size_t i = 0; i < list.count && !found; i++) {
-        found = list.device[i].backend == backend;
-        *out = list.device[i];
-    }
-    gt_devices_clear(&list);
-    return found;
-}
-
 /* Whether the library needs no compiler for any plan of the problem, and what is new in
  * the cache once it has made them. */
 static void check_plans(gemmtune_ctx *ctx, const char *name, bool prebuilt) {
-    const int64_t before = images();
+    const int64_t before = count_images();
     gemmtune_problem p;
     gemmtune_plan *plan = NULL;
     int ready = 0, all = 1;
@@ -122,9 +88,9 @@ static void check_plans(gemmtune_ctx *ctx, const char *name, bool prebuilt) {
     }
     assert_true(all == 1);
     if (prebuilt)
-        assert_int_equal(images(), before);
+        assert_int_equal(count_images(), before);
     else
-        assert_true(images() > before);
+        assert_true(count_images() > before);
 }
 
 static void check_device(const struct gt_device *d, const char *const *name, size_t count,
@@ -154,8 +120,8 @@ static void test_records(void **state) {
     assert_true(write_records() >= RECORDED);
     (void)snprintf(command, sizeof command, "import %s --db %s --build --device 0", records,
                    database);
-    assert_int_equal(gemmtune(command), 0);
-    assert_true(images() > RECORDED);
+    assert_int_equal(run_gemmtune(work, command), 0);
+    assert_true(count_images() > RECORDED);
     check_device(&d, recorded, RECORDED, "f32-tt-333x222x111");
 }
 
@@ -169,10 +135,10 @@ static void test_named(void **state) {
     gt_device_key(&d, key);
     (void)snprintf(command, sizeof command, "import %s --db %s", records, database);
     assert_true(write_records() >= RECORDED);
-    assert_int_equal(gemmtune(command), 0);
+    assert_int_equal(run_gemmtune(work, command), 0);
     (void)snprintf(command, sizeof command, "build %s --db %s --device %s --jobs 2",
                    named[0], database, key);
-    assert_int_equal(gemmtune(command), 0);
+    assert_int_equal(run_gemmtune(work, command), 0);
     check_device(&d, named, 1, "f64-tt-48x40x56");
 }
 
