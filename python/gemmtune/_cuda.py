@@ -3,33 +3,32 @@
 
 import ctypes as c
 import functools
-import os
 import threading
 
-from . import errors
+from . import _library, errors
 
 _p, _int = c.c_void_p, c.c_int
 _PROTOTYPES = {
-    "cuInit": (c.c_uint,),
-    "cuDeviceGetCount": (_p,),
-    "cuDeviceGet": (_p, _int),
-    "cuDeviceGetName": (_p, _int, _int),
-    "cuDevicePrimaryCtxRetain": (_p, _int),
-    "cuCtxGetCurrent": (_p,),
-    "cuCtxSetCurrent": (_p,),
-    "cuCtxSynchronize": (),
-    "cuMemAlloc_v2": (_p, c.c_size_t),
-    "cuMemFree_v2": (_p,),
-    "cuMemcpyHtoD_v2": (_p, _p, c.c_size_t),
-    "cuMemcpyDtoH_v2": (_p, _p, c.c_size_t),
-    "cuMemcpyDtoDAsync_v2": (_p, _p, c.c_size_t, _p),
-    "cuPointerGetAttribute": (_p, _int, _p),
-    "cuStreamSynchronize": (_p,),
-    "cuEventCreate": (_p, c.c_uint),
-    "cuEventRecord": (_p, _p),
-    "cuStreamWaitEvent": (_p, _p, c.c_uint),
-    "cuEventDestroy_v2": (_p,),
-    "cuGetErrorName": (_int, _p),
+    "cuInit": (_int, c.c_uint),
+    "cuDeviceGetCount": (_int, _p),
+    "cuDeviceGet": (_int, _p, _int),
+    "cuDeviceGetName": (_int, _p, _int, _int),
+    "cuDevicePrimaryCtxRetain": (_int, _p, _int),
+    "cuCtxGetCurrent": (_int, _p),
+    "cuCtxSetCurrent": (_int, _p),
+    "cuCtxSynchronize": (_int,),
+    "cuMemAlloc_v2": (_int, _p, c.c_size_t),
+    "cuMemFree_v2": (_int, _p),
+    "cuMemcpyHtoD_v2": (_int, _p, _p, c.c_size_t),
+    "cuMemcpyDtoH_v2": (_int, _p, _p, c.c_size_t),
+    "cuMemcpyDtoDAsync_v2": (_int, _p, _p, c.c_size_t, _p),
+    "cuPointerGetAttribute": (_int, _p, _int, _p),
+    "cuStreamSynchronize": (_int, _p),
+    "cuEventCreate": (_int, _p, c.c_uint),
+    "cuEventRecord": (_int, _p, _p),
+    "cuStreamWaitEvent": (_int, _p, _p, c.c_uint),
+    "cuEventDestroy_v2": (_int, _p),
+    "cuGetErrorName": (_int, _int, _p),
 }
 _NO_TIMING = 2
 _DEVICE_ORDINAL = 9
@@ -42,15 +41,7 @@ def driver():
     """libcuda with prototypes, or None where there is none."""
     global _driver
     if _driver is None:
-        try:
-            loaded = c.CDLL(os.environ.get("GEMMTUNE_LIBCUDA") or "libcuda.so.1")
-        except OSError:
-            return None
-        for name, arguments in _PROTOTYPES.items():
-            function = getattr(loaded, name)
-            function.restype = _int
-            function.argtypes = arguments
-        _driver = loaded
+        _driver = _library.open_driver("GEMMTUNE_LIBCUDA", "libcuda.so.1", _PROTOTYPES)
     return _driver
 
 

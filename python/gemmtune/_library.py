@@ -66,6 +66,19 @@ def without_unlocking(name):
     return _short[name]
 
 
+def open_driver(variable, name, prototypes):
+    """The library in the environment's variable, else of that name, with a result and arguments for
+    each function of `prototypes`. None where there is none."""
+    try:
+        loaded = ctypes.CDLL(os.environ.get(variable) or name)
+    except OSError:
+        return None
+    for function, (result, *arguments) in prototypes.items():
+        known = getattr(loaded, function)
+        known.restype, known.argtypes = result, arguments
+    return loaded
+
+
 # ---- NVRTC -------------------------------------------------------------------------------------
 
 # Of PyPI's packages of CUDA 13 and CUDA 12, in the order in which the library prefers them.

@@ -2,9 +2,8 @@
 """OpenCL devices: a context and a queue of our own, buffers, and copies between them and the host."""
 
 import ctypes as c
-import os
 
-from . import errors
+from . import _library, errors
 
 _p, _u32, _u64 = c.c_void_p, c.c_uint32, c.c_uint64
 _ALL_DEVICES = 0xFFFFFFFF
@@ -31,15 +30,7 @@ def driver():
     """libOpenCL with prototypes, or None where there is none."""
     global _driver
     if _driver is None:
-        try:
-            loaded = c.CDLL(os.environ.get("GEMMTUNE_LIBOPENCL") or "libOpenCL.so.1")
-        except OSError:
-            return None
-        for name, (result, *arguments) in _PROTOTYPES.items():
-            function = getattr(loaded, name)
-            function.restype = result
-            function.argtypes = arguments
-        _driver = loaded
+        _driver = _library.open_driver("GEMMTUNE_LIBOPENCL", "libOpenCL.so.1", _PROTOTYPES)
     return _driver
 
 
