@@ -105,8 +105,7 @@ static gt_status find_leavings(struct leavings *l, const char *path, struct gt_e
     return status;
 }
 
-/* ---- merging
- * -------------------------------------------------------------------------------- */
+/* ---- merging ---- */
 
 static void say_sums(const struct gt_recorded *r, const char *path) {
     int64_t problems = 0, calls = 0, passed = 0;

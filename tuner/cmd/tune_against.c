@@ -32,8 +32,7 @@ struct against {
     struct gt_families *families; /* the library's */
     double floor[GT_DTYPES];      /* of the present workspace */
     struct gt_sweep sweep;        /* the lines of the present workspace */
-    int64_t limit[GT_WORKSPACE_LIMITS +
-                  1]; /* the workspaces: the usual ones, and --workspace */
+    int64_t limit[GT_LIMITS_MAX]; /* the workspaces: the usual ones, and --workspace */
     int limits;
     size_t done, failed, all; /* lines of every workspace */
     gt_status unstored;       /* the first failure to store a line */
