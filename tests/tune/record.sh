@@ -149,6 +149,10 @@ wait
 "$GEMMTUNE" record --merge -q -o out.json
 is "merges at once lose nothing" "$(counted)" "f32-nn-4x4x4 20"
 is "and leave nothing" "$(ls out.json*)" out.json
+"$GEMMTUNE" record -o "$TMPDIR/no/out.json" touch "$TMPDIR/ran" >said 2>&1
+is "a folder that is not there: exit 1, and the program does not run" "$? $(cat said)" \
+    "1 gemmtune: $TMPDIR/no/out.json: No such file or directory"
+is "nothing was run" "$(ls "$TMPDIR/ran" 2>/dev/null)" ""
 # shellcheck disable=SC2016 # the shell that exec runs expands it
 GEMMTUNE_EXEC=record:$TMPDIR/out.json LD_PRELOAD=$GT_BUILD/libgemmtune-blas.so \
     "$GEMMTUNE" exec sh -c 'echo "$GEMMTUNE_EXEC"' >said 2>&1

@@ -184,6 +184,16 @@ static gt_status merge(const char *path, bool quiet, struct gt_err *err) {
     return status;
 }
 
+/* A file that cannot be written is said before the program runs, and not at its end. */
+static int check_folder(const char *path) {
+    char folder[GT_PATH_SIZE];
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    return access(folder[0] != '\0' ? folder : "/", W_OK | X_OK) == 0
+               ? -1
+               : gt_die(GT_EXIT_FAILURE, "%s: %s", path, strerror(errno));
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.output = "recorded.json"};
     struct gt_err err = {""};
@@ -200,6 +210,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (strchr(v.output, ',') != NULL)
         return gt_die(GT_EXIT_USAGE, "record: a comma in %s would end its name", v.output);
     gt_status status = gt_program_path(path, v.output, &err);
+    code = status == GEMMTUNE_OK ? check_folder(path) : -1;
+    if (code >= 0)
+        return code;
     if (status == GEMMTUNE_OK && !v.merge) {
         (void)snprintf(mode, sizeof mode, "record:%s", path);
         status = gt_program_prepare(mode, &err);
