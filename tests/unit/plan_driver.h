@@ -148,12 +148,16 @@ static inline bool is_cached(const char *source) {
            is_kept(source);
 }
 
+/* Two threads of a plan build at once. */
 static inline void keep_build(const char *source) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    (void)pthread_mutex_lock(&lock);
     const int at = atomic_load(&kept_count);
     if (at < 64 && !is_kept(source)) {
         atomic_store(&kept[at], source_hash(source));
         atomic_store(&kept_count, at + 1);
     }
+    (void)pthread_mutex_unlock(&lock);
 }
 
 static inline void nap(void) {
