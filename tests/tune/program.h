@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* Runs the program, whose words go to FOLDER/said, and are shown after a failure. Returns
+/* Runs the program. Its words go to FOLDER/said, and are shown after a failure. Returns
  * what system() does. */
 static inline int run_gemmtune(const char *folder, const char *arguments) {
     char command[2000];
