@@ -3,6 +3,7 @@
  * list's text. */
 #include "runtime/lookup/general.h"
 
+#include "core/room.h"
 #include "runtime/lookup/match_inside.h"
 
 #include <math.h>
@@ -18,14 +19,10 @@ void gt_generals_clear(struct gt_generals *g) {
 }
 
 bool gt_generals_add(struct gt_generals *g, const struct gt_general *kernel) {
-    if (g->count == g->room) {
-        const size_t room = g->room > 0 ? 2 * g->room : 32;
-        struct gt_general *grown = realloc(g->item, room * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        g->item = grown;
-        g->room = room;
-    }
+    struct gt_general *const all = gt_room_for(g->item, &g->room, g->count, sizeof *all);
+    if (all == NULL)
+        return false;
+    g->item = all;
     g->item[g->count++] = *kernel;
     return true;
 }

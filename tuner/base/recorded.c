@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "core/new_file.h"
 #include "core/problem/problem.h"
+#include "core/room.h"
 #include "core/text.h"
 
 #include <inttypes.h>
@@ -36,16 +37,6 @@ static bool same(const struct gt_recorded_item *item, const char *what,
                 : item->function != NULL && strcmp(item->function, function) == 0);
 }
 
-static gt_status grow(struct gt_recorded *r, struct gt_err *err) {
-    const size_t room = r->room > 0 ? 2 * r->room : 64;
-    struct gt_recorded_item *item = realloc(r->item, room * sizeof *item);
-    if (item == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    r->item = item;
-    r->room = room;
-    return GEMMTUNE_OK;
-}
-
 static gt_status add(struct gt_recorded *r, const char *what, const char *function,
                      int64_t count, struct gt_err *err) {
     for (size_t i = 0; i < r->count; i++)
@@ -53,9 +44,11 @@ static gt_status add(struct gt_recorded *r, const char *what, const char *functi
             r->item[i].count += count;
             return GEMMTUNE_OK;
         }
-    if (r->count == r->room && grow(r, err) != GEMMTUNE_OK)
-        return GEMMTUNE_ENOMEM;
-    struct gt_recorded_item *item = &r->item[r->count];
+    struct gt_recorded_item *item = gt_room_for(r->item, &r->room, r->count, sizeof *item);
+    if (item == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    r->item = item;
+    item = &r->item[r->count];
     *item = (struct gt_recorded_item){.what = strdup(what), .count = count};
     if (function != NULL)
         item->function = strdup(function);
@@ -185,16 +178,13 @@ static gt_status keep_line(struct process *p, const char *line, struct gt_err *e
                    plain ? "" : parts.function, plain ? "" : " ", plain ? "" : parts.what);
     while (i < p->count && strcmp(p->item[i].key, key) != 0)
         i++;
-    if (i == p->room) {
-        const size_t room = p->room > 0 ? 2 * p->room : 64;
-        struct counted *item = realloc(p->item, room * sizeof *item);
-        if (item == NULL)
+    if (i == p->count) {
+        struct counted *const all = gt_room_for(p->item, &p->room, i, sizeof *all);
+        if (all == NULL)
             return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        p->item = item;
-        p->room = room;
-    }
-    if (i == p->count)
+        p->item = all;
         p->item[p->count++] = (struct counted){strdup(key), NULL};
+    }
     free(p->item[i].line);
     p->item[i].line = strdup(line);
     return p->item[i].key != NULL && p->item[i].line != NULL

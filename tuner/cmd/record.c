@@ -4,6 +4,7 @@
  * a sweep file. The exit code is the program's. With --merge alone: brings the files
  * together that processes have left.
  */
+#include "core/room.h"
 #include "shim/mode.h"
 #include "tuner/base/recorded.h"
 #include "tuner/base/talk.h"
@@ -47,14 +48,11 @@ struct leavings {
 
 static gt_status keep_path(struct leavings *l, const char *folder, const char *name,
                            struct gt_err *err) {
-    if (l->count == l->room) {
-        const size_t room = l->room > 0 ? 2 * l->room : 16;
-        char(*path)[GT_PATH_SIZE] = realloc(l->path, room * sizeof *path);
-        if (path == NULL)
-            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-        l->path = path;
-        l->room = room;
-    }
+    char(*const all)[GT_PATH_SIZE] =
+        gt_room_for(l->path, &l->room, l->count, sizeof *l->path);
+    if (all == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    l->path = all;
     const int needed = snprintf(l->path[l->count], GT_PATH_SIZE, "%s/%s", folder, name);
     l->count += needed > 0 && needed < GT_PATH_SIZE;
     return GEMMTUNE_OK;

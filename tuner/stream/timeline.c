@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tuner/stream/timeline.h"
 
+#include "core/room.h"
 #include "runtime/host/schedule.h"
 #include "tuner/base/svg.h"
 
@@ -21,16 +22,11 @@ enum {
 
 void gt_timeline_take(void *user, const gemmtune_host_event *event) {
     struct gt_timeline *t = user;
-    if (t->count == t->room) {
-        const size_t room = t->room > 0 ? 2 * t->room : 1024;
-        gemmtune_host_event *grown = realloc(t->event, room * sizeof *grown);
-        if (grown == NULL) {
-            t->incomplete = true;
-            return;
-        }
-        t->event = grown;
-        t->room = room;
-    }
+    gemmtune_host_event *const all = gt_room_for(t->event, &t->room, t->count, sizeof *all);
+    t->incomplete = t->incomplete || all == NULL;
+    if (all == NULL)
+        return;
+    t->event = all;
     t->event[t->count++] = *event;
 }
 

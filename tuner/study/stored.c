@@ -2,6 +2,8 @@
 /* stored.c - see stored.h. A domain has all values that occur, in ascending order. */
 #include "tuner/study/stored.h"
 
+#include "core/room.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +26,12 @@ void gt_stored_clear(struct gt_stored *s) {
 
 gt_status gt_stored_row(struct gt_stored_rows *rows, const struct gt_stored_row *row,
                         struct gt_err *err) {
-    if (rows->count == rows->room) {
-        const size_t room = rows->room ? 2 * rows->room : 1024;
-        struct gt_stored_row *grown = realloc(rows->row, room * sizeof *grown);
-        if (!grown)
-            return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu stored points", room);
-        rows->row = grown;
-        rows->room = room;
-    }
+    struct gt_stored_row *const all =
+        gt_room_for(rows->row, &rows->room, rows->count, sizeof *all);
+    if (all == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu stored points",
+                       rows->count + 1);
+    rows->row = all;
     rows->row[rows->count++] = *row;
     return GEMMTUNE_OK;
 }

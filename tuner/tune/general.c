@@ -2,6 +2,7 @@
 /* general.c - see general.h. */
 #include "tuner/tune/general.h"
 
+#include "core/room.h"
 #include "runtime/plan/workspace.h"
 #include "tuner/base/parallel.h"
 #include "tuner/base/quantile.h"
@@ -290,31 +291,19 @@ static size_t choose(size_t *chosen, double *least, const struct choosing *c, si
 
 /* ---- what was chosen --------------------------------------------------------------- */
 
-/* Room for one more item. False: out of memory. */
-static bool make_room(void **items, size_t *room, size_t count, size_t size) {
-    if (count < *room)
-        return true;
-    const size_t more = *room > 0 ? 2 * *room : 64;
-    void *grown = realloc(*items, more * size);
-    if (grown == NULL)
-        return false;
-    *items = grown;
-    *room = more;
-    return true;
-}
-
 /* Adds the images of a kernel, by problems that it may run. */
 static bool wish_for(struct gt_general_set *set, const struct choosing *c, size_t kernel) {
     const struct gt_general *k = &c->kernel[kernel];
     const int most = c->kind.batch ? SEEN_BATCH : SEEN_SINGLE;
     int seen = 0;
     for (size_t i = 0; i < c->asks && seen < most; i++) {
-        void *items = set->wish;
         if (c->loss[i * c->kernels + kernel] >= loss_refused)
             continue;
-        if (!make_room(&items, &set->wish_room, set->wishes, sizeof *set->wish))
+        struct gt_wish *const all =
+            gt_room_for(set->wish, &set->wish_room, set->wishes, sizeof *all);
+        if (all == NULL)
             return false;
-        set->wish = items;
+        set->wish = all;
         struct gt_wish *w = &set->wish[set->wishes++];
         *w = (struct gt_wish){.problem = *c->ask[i].problem,
                               .family = k->family,
@@ -397,13 +386,14 @@ static void sum_up(struct gt_general_loss *out, double *loss, size_t count) {
 static gt_status judge(struct gt_general_set *set, const struct choosing *c, size_t first,
                        size_t end, struct gt_err *err) {
     double *loss = calloc(c->asks + 1, sizeof *loss);
-    void *items = set->loss;
-    if (loss == NULL ||
-        !make_room(&items, &set->loss_room, set->losses, sizeof *set->loss)) {
+    struct gt_general_loss *const all =
+        gt_room_for(set->loss, &set->loss_room, set->losses, sizeof *all);
+    if (all != NULL)
+        set->loss = all;
+    if (loss == NULL || all == NULL) {
         free(loss);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }
-    set->loss = items;
     struct judging j = {c, set->list.item + first, end - first, loss};
     struct gt_general_loss *row = &set->loss[set->losses++];
     *row = (struct gt_general_loss){.kind = c->kind, .kernels = end - first};

@@ -4,6 +4,7 @@
 #include "tuner/tune/wanted.h"
 
 #include "core/hash.h"
+#include "core/room.h"
 #include "runtime/drivers/build.h"
 #include "runtime/plan/plan_choose.h"
 #include "runtime/plan/workspace.h"
@@ -56,15 +57,11 @@ static int by_source(const void *a, const void *b) {
 }
 
 static bool make_room(struct gt_wanted_list *l) {
-    if (l->count < l->room)
-        return true;
-    const size_t room = l->room > 0 ? 2 * l->room : 64;
-    struct gt_wanted **grown = realloc(l->item, room * sizeof(struct gt_wanted *));
-    if (grown == NULL)
-        return false;
-    l->item = grown;
-    l->room = room;
-    return true;
+    struct gt_wanted **const all =
+        gt_room_for(l->item, &l->room, l->count, sizeof(struct gt_wanted *));
+    if (all != NULL)
+        l->item = all;
+    return all != NULL;
 }
 
 /* The image of the key's source; a new one is a copy of the key. NULL: no memory. The
