@@ -25,14 +25,24 @@ and for arrays on a CUDA device
 """
 
 import functools
+import math
 import sys
 
 from . import _cuda, _devices, _dlpack, _layout, _types, errors
 
 
-def _strides_of(array, size):
+# Our words for types, and what `__cuda_array_interface__` calls them.
+_TYPESTR = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i8": "|i1", "i32": "<i4"}
+_WORD = {typestr[1:]: word for word, typestr in _TYPESTR.items()}
+
+
+def _in_elements(strides, size):
     """Strides of bytes as strides of elements."""
-    return tuple(stride // size for stride in array.strides)
+    return tuple(stride // size for stride in strides)
+
+
+def _bytes_of(shape, word):
+    return _types.SIZE[word] * math.prod(shape)
 
 
 class NumPy:
@@ -150,7 +160,7 @@ class CuPy:
 
     @staticmethod
     def view(x):
-        return _layout.View(x.shape, _strides_of(x, x.itemsize))
+        return _layout.View(x.shape, _in_elements(x.strides, x.itemsize))
 
     @staticmethod
     def word(x):
@@ -205,9 +215,7 @@ class DeviceArray:
     def __init__(self, shape, word, index, stream=0):
         self.shape, self.word, self.index, self.stream = tuple(shape), word, index, stream
         self.strides = _layout.packed_strides(self.shape)
-        self.nbytes = _types.SIZE[word]
-        for size in self.shape:
-            self.nbytes *= size
+        self.nbytes = _bytes_of(self.shape, word)
         self._device = _devices.open_device(f"cuda:{index}")
         self._device.driver.enter()
         self.address = self._device.driver.alloc(self.nbytes) if self.nbytes else 0
@@ -223,7 +231,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self):
-        typestr = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i8": "|i1", "i32": "<i4"}.get(self.word)
+        typestr = _TYPESTR.get(self.word)
         if typestr is None:
             raise AttributeError(f"__cuda_array_interface__ has no type for {self.word}")
         return {"shape": self.shape, "typestr": typestr, "data": (self.address, False), "version": 3,
@@ -267,9 +275,6 @@ class DeviceArray:
         return array
 
 
-_TYPESTR = {"f4": "f32", "f8": "f64", "f2": "f16", "i1": "i8", "i4": "i32"}
-
-
 class Interface:
     """Arrays with `__cuda_array_interface__` of a library that is not listed here, as Numba's."""
 
@@ -291,14 +296,14 @@ class Interface:
         if strides is None:
             return _layout.packed(shape)
         size = int(has["typestr"][2:])
-        return _layout.View(shape, tuple(stride // size for stride in strides))
+        return _layout.View(shape, _in_elements(strides, size))
 
     @staticmethod
     def word(x):
         has = x.__cuda_array_interface__
         if has.get("mask") is not None:
             raise errors.Unsupported("an array with a mask: gemmtune has no masked elements")
-        return _TYPESTR.get(has["typestr"][1:]) if has["typestr"][0] in "<|=" else None
+        return _WORD.get(has["typestr"][1:]) if has["typestr"][0] in "<|=" else None
 
     @staticmethod
     def device(x):
@@ -339,9 +344,7 @@ class Interface:
             raise errors.Unsupported(
                 "c needs a conversion or a broadcast, which gemmtune makes of arrays of NumPy, torch and "
                 "CuPy only: give c as the result is, without gaps")
-        size = _types.SIZE[cls.word(x)]
-        for one in view.shape:
-            size *= one
+        size = _bytes_of(view.shape, cls.word(x))
         cls.ready(x, 0)
         _devices.open_device(f"cuda:{cls.device(x)}").driver.copy(cls.pointer(to), cls.pointer(x), size)
 
