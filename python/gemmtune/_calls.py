@@ -305,9 +305,9 @@ class HostProduct:
 
     def _copy_whole(self, to):
         shapes, words = self.request.shapes, self.request.words
-        bytes_of = sum(_elements(view.shape) * _types.SIZE[word]
-                       for view, word in zip((shapes.a, shapes.b, to), words))
-        if self.request.is_plain and bytes_of > _BATCH_BYTES_MAX:
+        size = sum(_types.bytes_of(view.shape, word)
+                   for view, word in zip((shapes.a, shapes.b, to), words))
+        if self.request.is_plain and size > _BATCH_BYTES_MAX:
             self._one_by_one(to, batch=False)
             return
         self.stored = _stored(shapes.a), _stored(shapes.b)
@@ -414,10 +414,6 @@ class HostProduct:
         finally:
             for memory in held:
                 driver.free(memory)
-
-
-def _elements(shape):
-    return functools.reduce(lambda product, size: product * size, shape, 1)
 
 
 def address_of(array):

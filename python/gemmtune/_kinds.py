@@ -25,11 +25,9 @@ and for arrays on a CUDA device
 """
 
 import functools
-import math
 import sys
 
 from . import _cuda, _devices, _dlpack, _layout, _types, errors
-
 
 # Our words for types, and what `__cuda_array_interface__` calls them.
 _TYPESTR = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i8": "|i1", "i32": "<i4"}
@@ -39,10 +37,6 @@ _WORD = {typestr[1:]: word for word, typestr in _TYPESTR.items()}
 def _in_elements(strides, size):
     """Strides of bytes as strides of elements."""
     return tuple(stride // size for stride in strides)
-
-
-def _bytes_of(shape, word):
-    return _types.SIZE[word] * math.prod(shape)
 
 
 class NumPy:
@@ -215,7 +209,7 @@ class DeviceArray:
     def __init__(self, shape, word, index, stream=0):
         self.shape, self.word, self.index, self.stream = tuple(shape), word, index, stream
         self.strides = _layout.packed_strides(self.shape)
-        self.nbytes = _bytes_of(self.shape, word)
+        self.nbytes = _types.bytes_of(self.shape, word)
         self._device = _devices.open_device(f"cuda:{index}")
         self._device.driver.enter()
         self.address = self._device.driver.alloc(self.nbytes) if self.nbytes else 0
@@ -344,7 +338,7 @@ class Interface:
             raise errors.Unsupported(
                 "c needs a conversion or a broadcast, which gemmtune makes of arrays of NumPy, torch and "
                 "CuPy only: give c as the result is, without gaps")
-        size = _bytes_of(view.shape, cls.word(x))
+        size = _types.bytes_of(view.shape, cls.word(x))
         cls.ready(x, 0)
         _devices.open_device(f"cuda:{cls.device(x)}").driver.copy(cls.pointer(to), cls.pointer(x), size)
 

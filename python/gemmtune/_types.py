@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library's types and the names that array libraries have for them."""
 
+from math import prod
+
 from . import _abi, errors
 
 # Names of NumPy, ml_dtypes, torch, CuPy and JAX.
@@ -28,6 +30,11 @@ _MATHS_OF = {
     "e4m3": ("strict", "fast", "promoted"), "e5m2": ("strict", "fast", "promoted"),
 }
 WORDS = "f32, f64, f16, bf16, e4m3, e5m2, i8 and i32"
+
+
+def bytes_of(shape, word):
+    """Bytes of an array without gaps."""
+    return SIZE[word] * prod(shape)
 
 
 def word_of(dtype):
