@@ -374,13 +374,19 @@ static void count_panels(struct gt_prediction *out, const struct gt_facts *facts
         out->term_ns[i] *= panels;
 }
 
+/* The facts of a binding with its panels. */
+static bool facts_of(struct gt_facts *out, const struct gt_binding *b,
+                     const struct gt_device *d) {
+    struct gt_passes passes;
+    return b->family->has_shape && b->dtype != NULL &&
+           gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK && fill_facts(out, b, &passes);
+}
+
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d) {
-    struct gt_passes passes;
     struct gt_binding own;
     b = with_panels(&own, b);
-    return b != NULL && b->family->has_shape && b->dtype != NULL &&
-           gt_passes_of(&passes, b, d, NULL) == GEMMTUNE_OK && fill_facts(out, b, &passes);
+    return b != NULL && facts_of(out, b, d);
 }
 
 bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
@@ -438,7 +444,7 @@ bool gt_model_predict(struct gt_prediction *out, const struct gt_model *m,
     struct gt_binding own;
     memset(out, 0, sizeof *out);
     b = with_panels(&own, b);
-    if (b == NULL || !gt_facts_of(&facts, b, m->device) ||
+    if (b == NULL || !facts_of(&facts, b, m->device) ||
         !gt_model_predict_facts(out, &facts, m->device, m->costs, compiled))
         return false;
     gt_learned_correct(out, m, b, &facts);
