@@ -36,8 +36,9 @@ static enum gt_shim_reason verdict_of(const struct gt_shim_entry *e) {
                                           &e->reason, memory_order_relaxed);
 }
 
-/* A kernel that needs a workspace of ours has none in a capture. So the problem's kernel
- * without one is looked for as well, now that it may be loaded. */
+/* A kernel that needs a workspace of ours has none in a capture. A workspace of the
+ * program's is not used once a second thread uses the handle. So the problem's kernel
+ * without a workspace is looked for as well, now that it may be loaded. */
 static void decide_without_workspace(const struct attempt *t,
                                      const struct gt_shim_call *x) {
     struct gt_shim_key key = t->key;
@@ -60,7 +61,8 @@ static enum gt_shim_reason look_up(struct gt_shim_entry **out, const struct atte
         return GT_SHIM_CAPTURED;
     gt_shim_decide(e, x, t->driver);
     const enum gt_shim_reason why = verdict_of(e);
-    if (why == GT_SHIM_NONE && e->workspace_bytes > 0 && !t->given)
+    if (why == GT_SHIM_NONE && x->lt == NULL && t->key.workspace > 0 &&
+        (t->given || e->workspace_bytes > 0))
         decide_without_workspace(t, x);
     return why;
 }
