@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Room for one more item of `size` bytes behind `count` items: the array, which may have
+/* Room for one more item of `size` bytes after `count` items: the array, which may have
  * moved, and *room, the number of items that it has room for. NULL: out of memory, and
  * `items` and *room are as before. The first array has room for 64 items, each later one
  * for twice as many. `items` is NULL as long as *room is 0. */
