@@ -2,6 +2,8 @@
 /* hash.c - SHA-256. FIPS 180-4 has the same names of variables and constants. */
 #include "core/hash.h"
 
+#include "core/io.h"
+
 #include "core/hash_x86.h"
 
 #include <string.h>
@@ -140,4 +142,20 @@ void gt_hash_digits(struct gt_hash *h, char *digits, int count) {
 void gt_hash_hex(struct gt_hash *h, char hex[65]) {
     gt_hash_digits(h, hex, 64);
     hex[64] = '\0';
+}
+
+gt_status gt_hash_file(char hex[65], const char *path, struct gt_err *err) {
+    struct gt_hash h;
+    char bytes[8192];
+    FILE *in = NULL;
+    const gt_status status = gt_fopen_input(&in, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    gt_hash_init(&h);
+    for (size_t got; (got = fread(bytes, 1, sizeof bytes, in)) > 0;)
+        gt_hash_add(&h, bytes, got);
+    const bool failed = ferror(in) != 0;
+    (void)fclose(in);
+    gt_hash_hex(&h, hex);
+    return failed ? gt_fail(err, GEMMTUNE_EIO, "%s: it cannot be read", path) : GEMMTUNE_OK;
 }

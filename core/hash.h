@@ -4,6 +4,8 @@
 #ifndef GT_CORE_HASH_H
 #define GT_CORE_HASH_H
 
+#include "core/status.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,5 +22,7 @@ void gt_hash_add_text(struct gt_hash *h,
 /* Each of these finishes the hash. */
 void gt_hash_hex(struct gt_hash *h, char hex[65]);
 void gt_hash_digits(struct gt_hash *h, char *digits, int count); /* the first, no NUL */
+/* The hash of a file's bytes. EIO. */
+gt_status gt_hash_file(char hex[65], const char *path, struct gt_err *err);
 
 #endif

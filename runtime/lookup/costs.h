@@ -50,7 +50,9 @@
     X(pair, 1200, 0, 1e6, false, "start and end of a cluster that shares slabs; measured") \
     X(launch_ns, 1410, 0, 1e6, true, "ns of a graph's first kernel")                       \
     X(pass_ns, 1890, 0, 1e6, true, "ns of each further kernel")                            \
-    X(moved, 2300, 0.1, 1e6, true, "bytes a ns through the workspace")
+    X(moved, 2300, 0.1, 1e6, true, "bytes a ns through the workspace")                     \
+    X(scale, 1, 1e-6, 1e6, false,                                                          \
+      "measured / computed time of a device that does not report its peaks")
 
 struct gt_costs {
 #define X(name, value, low, high, fitted, what) double name;

@@ -338,16 +338,7 @@ static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool se
 }
 
 struct gt_device gt_lookup_device(const struct gt_device *d) {
-    struct gt_device r = *d;
-    if (d->is_cpu ||
-        (gt_device_peak(d, gt_dtype_by_name("f32", 3)) > 0 && gt_device_bandwidth(d) > 0))
-        return r;
-    r.cc = 80;
-    r.clock_mhz = 1410;
-    r.mem_clock_mhz = 1215;
-    r.bus_bits = 5120;
-    r.units = d->units > 0 ? d->units : 1;
-    return r;
+    return d->is_cpu && gt_shelf_of(d)->trees.count == 0 ? *d : gt_model_device(d);
 }
 
 /* Chooses a kernel that no record names, when the query accepts one. */

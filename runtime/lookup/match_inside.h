@@ -17,8 +17,8 @@ struct gt_lookup {
     char name[GT_PROBLEM_NAME_MAX];
 };
 
-/* The device for the model. A GPU without known peaks counts as a usual one with as many
- * units: forecasts are only compared with each other. */
+/* The device for the model. Of a CPU the model knows something once trees were learned;
+ * before, it gets the CPU itself, and there are no forecasts. */
 struct gt_device gt_lookup_device(const struct gt_device *d);
 
 /* The source of a record, the most preferred first; see match.c. */

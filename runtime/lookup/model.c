@@ -363,15 +363,18 @@ static const struct gt_binding *with_panels(struct gt_binding *own,
     return gt_bind_panels(own, NULL) == GEMMTUNE_OK ? own : NULL;
 }
 
+/* Multiplies all times. */
+static void stretch(struct gt_prediction *out, double factor) {
+    out->ns *= factor;
+    out->least_ns *= factor;
+    for (int i = 0; i < GT_TERM_COUNT; i++)
+        out->term_ns[i] *= factor;
+}
+
 /* All panels take as long as the first one, which is the largest. */
 static void count_panels(struct gt_prediction *out, const struct gt_facts *facts) {
-    const double panels = (double)facts->panels;
-    if (panels <= 1)
-        return;
-    out->ns *= panels;
-    out->least_ns *= panels;
-    for (int i = 0; i < GT_TERM_COUNT; i++)
-        out->term_ns[i] *= panels;
+    if (facts->panels > 1)
+        stretch(out, (double)facts->panels);
 }
 
 /* The facts of a binding with its panels. */
@@ -424,7 +427,28 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     out->learned = 1;
     out->binds = longest(out->term_ns);
     out->least_ns = least_ns(&w);
+    if (costs->scale != 1) {
+        stretch(out, costs->scale);
+        out->least_ns = 0;
+    }
     return true;
+}
+
+bool gt_model_guesses(const struct gt_device *d) {
+    return d->is_cpu || gt_device_peak(d, gt_dtype_by_name("f32", 3)) <= 0 ||
+           gt_device_bandwidth(d) <= 0;
+}
+
+struct gt_device gt_model_device(const struct gt_device *d) {
+    struct gt_device r = *d;
+    if (!gt_model_guesses(d))
+        return r;
+    r.cc = 80;
+    r.clock_mhz = 1410;
+    r.mem_clock_mhz = 1215;
+    r.bus_bits = 5120;
+    r.units = d->units > 0 ? d->units : 1;
+    return r;
 }
 
 void gt_model_begin(struct gt_model *m, const struct gt_binding *b,

@@ -29,6 +29,10 @@
     X(PASSES, "passes", "other passes, the workspace, clusters")                           \
     X(LAUNCH, "launch", "starting the first kernel")
 
+/* The version of the computation and of the meaning of the costs. Trees that were learned
+ * about one version say nothing about the next one. */
+enum { GT_MODEL_VERSION = 1 };
+
 enum gt_term {
 #define X(id, word, about) GT_TERM_##id,
     GT_TERM_LIST(X)
@@ -43,7 +47,8 @@ struct gt_prediction {
     enum gt_term binds;            /* the longest */
     double learned; /* what trials of like points have taught (learned.h), a factor */
     /* A lower bound for every kernel of this point: the multiply-adds of the busiest unit
-     * at the ceiling, and A, B and C once at peak bandwidth. */
+     * at the ceiling, and A, B and C once at peak bandwidth; 0 where peaks are not known.
+     */
     double least_ns;
     int registers;           /* of a thread, estimated or given */
     int resident;            /* blocks that a unit holds at once */
@@ -67,6 +72,13 @@ struct gt_compiled {
 struct gt_learned; /* learned.h */
 
 /* The forecaster of a family's kernels of one problem on one device. A plain value. */
+/* The device that the model computes with: `d`, or where its peaks are not known, and for a
+ * CPU, a usual GPU with as many units. Then forecasts are only compared with each other,
+ * until costs (scale) and trees are learned from trials. */
+struct gt_device gt_model_device(const struct gt_device *d);
+/* Whether that is another device. */
+bool gt_model_guesses(const struct gt_device *d);
+
 struct gt_model {
     const struct gt_device *device;
     const struct gt_costs *costs;

@@ -10,6 +10,7 @@
 #include "db/db.h"
 #include "runtime/exec/programs.h"
 #include "runtime/lookup/known.h"
+#include "runtime/lookup/shelf.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -29,6 +30,8 @@ static gt_status read_file(gemmtune_ctx *ctx, const char *path, struct gt_err *e
     if (status == GEMMTUNE_OK)
         status = gt_duels_load(&ctx->duels, db, ctx->device_key, err);
     gt_db_close(db);
+    if (status == GEMMTUNE_OK)
+        gt_shelf_beside(path);
     if (status == GEMMTUNE_OK)
         gt_log(GEMMTUNE_LOG_INFO,
                "%.300s: %zu kernels for %s, %" PRId64 " records outdated", path,

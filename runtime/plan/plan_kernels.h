@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan_kernels.h - the kernels of a plan, chosen and built. In a context that builds behind
- * its callers, a kernel that is there serves while a better one is built.
+ * plan_kernels.h - the kernels of a plan, chosen and built. In a context with the flag
+ * GEMMTUNE_OPEN_BUILD_BEHIND, a kernel that is there serves while a better one is built.
  */
 #ifndef GT_RUNTIME_PLAN_PLAN_KERNELS_H
 #define GT_RUNTIME_PLAN_PLAN_KERNELS_H

@@ -395,7 +395,7 @@ static void test_learning(void **state) {
                        k % 2 == 0 ? ",batch=3" : "");
         add_trials(&v, name);
     }
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", GT_LEARN_ANEW, NULL),
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL, GT_LEARN_ANEW, NULL),
                      GEMMTUNE_OK);
     assert_int_equal(l.trials, v.row_count);
     assert_true(l.all.problems > 0 && l.all.problems < 40);
@@ -408,8 +408,9 @@ static void test_learning(void **state) {
         assert_true(f32[batch].loss[0] > 0.5 && f32[batch].loss[1] < 0.05);
     assert_true(l.of[gt_dtype_index(gt_dtype_by_name("f32", 3))][1].problems > 0);
     check_json(&l, &v, gt_predict_learn_print, "trees");
-    assert_int_equal(gt_predict_learn(&again, &v, families, "card", GT_LEARN_ANEW, NULL),
-                     GEMMTUNE_OK);
+    assert_int_equal(
+        gt_predict_learn(&again, &v, families, "card", NULL, GT_LEARN_ANEW, NULL),
+        GEMMTUNE_OK);
     const struct gt_learned_trees *one = learned_of(&l, "coalesced"),
                                   *other = learned_of(&again, "coalesced");
     assert_true(one->count > 0 && one->count == other->count);
@@ -421,11 +422,11 @@ static void test_learning(void **state) {
     assert_int_equal(learned_of(&l, "block")->count, 0); /* it has no trials */
     gt_learning_clear(&l);
     gt_learning_clear(&again);
-    assert_int_equal(gt_predict_learn(&l, &v, families, "other", GT_LEARN_ANEW, NULL),
+    assert_int_equal(gt_predict_learn(&l, &v, families, "other", NULL, GT_LEARN_ANEW, NULL),
                      GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
     drop_rows(&v, 190); /* too few */
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", GT_LEARN_ANEW, NULL),
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL, GT_LEARN_ANEW, NULL),
                      GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
     gt_view_clear(&v);
@@ -442,7 +443,7 @@ static void test_learning_more(void **state) {
         (void)snprintf(name, sizeof name, "f32-nn-1000x800x%d", k);
         add_trials(&v, name);
     }
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", GT_LEARN_MORE, NULL),
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL, GT_LEARN_MORE, NULL),
                      GEMMTUNE_OK);
     for (size_t i = 0; i < l.count; i++) {
         const struct gt_learned_trees *now = &l.family[i];
@@ -462,7 +463,7 @@ static void test_learning_more(void **state) {
     check_json(&l, &v, gt_predict_learn_more_print, "new trees");
     gt_learning_clear(&l);
     drop_rows(&v, 2900); /* too few */
-    assert_int_equal(gt_predict_learn(&l, &v, families, "card", GT_LEARN_MORE, NULL),
+    assert_int_equal(gt_predict_learn(&l, &v, families, "card", NULL, GT_LEARN_MORE, NULL),
                      GEMMTUNE_ENOTFOUND);
     gt_learning_clear(&l);
     gt_view_clear(&v);

@@ -284,15 +284,16 @@ static void test_a_fit(void **state) {
         (void)snprintf(name, sizeof name, "f32-nn-50x40x%d", k);
         make_trials(&v, name, 20, slow_to_start);
     }
-    assert_int_equal(gt_predict_fit(&f, &v, families, "card", 500, 1, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_predict_fit(&f, &v, families, "card", NULL, 500, 1, &err),
+                     GEMMTUNE_OK);
     assert_int_equal(f.trials, v.row_count);
     assert_true(f.was[0] > 0.5 && f.was[1] > 0.5);
     assert_true(f.is[0] < 0.1 * f.was[0] && f.is[1] < 0.1 * f.was[1]);
     assert_near(f.costs.load, gt_shelf_usual.costs.load); /* not fitted */
-    assert_int_equal(gt_predict_fit(&again, &v, families, "card", 500, 1, &err),
+    assert_int_equal(gt_predict_fit(&again, &v, families, "card", NULL, 500, 1, &err),
                      GEMMTUNE_OK);
     assert_memory_equal(&f.costs, &again.costs, sizeof f.costs);
-    assert_int_equal(gt_predict_fit(&f, &v, families, "other", 500, 1, &err),
+    assert_int_equal(gt_predict_fit(&f, &v, families, "other", NULL, 500, 1, &err),
                      GEMMTUNE_ENOTFOUND);
     gt_view_clear(&v);
 }

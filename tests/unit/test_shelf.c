@@ -4,6 +4,7 @@
 #include "runtime/lookup/shelf.h"
 
 #include "core/hash.h"
+#include "runtime/lookup/model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +165,80 @@ static size_t read_file(char *to, size_t room, const char *folder, const char *f
     return size;
 }
 
+/* ---- shelves beside a database ---- */
+
+/* Hashes of the files of a folder, for its shelf.json. */
+static void hash_files(char costs[65], char trees[65], const char *folder) {
+    char path[1024];
+    assert_int_equal(gt_hash_file(costs, path_of(path, folder, "costs.json"), NULL),
+                     GEMMTUNE_OK);
+    assert_int_equal(gt_hash_file(trees, path_of(path, folder, "trees.bin"), NULL),
+                     GEMMTUNE_OK);
+}
+
+/* The fault of a device's shelf. */
+enum spoilt { SOUND, OTHER_KEY, OTHER_MODEL, OTHER_TREES, OTHER_COSTS, NO_CARD };
+
+/* Makes the shelf of the device beside the database `file`. */
+static void write_learned(const char *file, const struct gt_device *d, enum spoilt how) {
+    char folder[400], key[GT_DEVICE_KEY_MAX], path[1024], costs[65], trees[65], text[600];
+    gt_device_key(d, key);
+    (void)snprintf(folder, sizeof folder, "%s.shelves", file);
+    (void)mkdir(path_of(path, folder, ""), 0700);
+    (void)snprintf(folder, sizeof folder, "%s.shelves/%s", file, key);
+    write_cost(folder, "launch_ns", "4321");
+    write_trees(folder, some_trees());
+    hash_files(costs, trees, folder);
+    (void)snprintf(text, sizeof text,
+                   "{\"format\": 1, \"device_key\": \"%s%s\", \"model\": %d, \"trials\": 9,"
+                   " \"costs_sha256\": \"%s\", \"trees_sha256\": \"%s\"}",
+                   key, how == OTHER_KEY ? "0" : "",
+                   GT_MODEL_VERSION + (how == OTHER_MODEL), costs, trees);
+    if (how != NO_CARD)
+        write_text(folder, "shelf.json", text);
+    if (how == OTHER_TREES)
+        write_text(folder, "trees.bin", "");
+    if (how == OTHER_COSTS)
+        write_cost(folder, "launch_ns", "4322");
+}
+
+/* A learned shelf counts before the shipped one, if it is of this very device, whole, and
+ * of this release's model. */
+static void test_learned_folder(void **state) {
+    static const enum spoilt rows[] = {SOUND,       OTHER_KEY,   OTHER_MODEL,
+                                       OTHER_TREES, OTHER_COSTS, NO_CARD};
+    char path[1024];
+    (void)state;
+    write_card("shipped", "Learned", "sm_66", 1);
+    write_cost("shipped", "launch_ns", "1234");
+    write_file("", "learned.db", "", 0);
+    gt_shelf_beside(path_of(path, "learned.db", ""));
+    gt_shelf_beside(path); /* counts once */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct gt_device d = device_of("Learned", "sm_66", 10 + (int)i);
+        write_learned("learned.db", &d, rows[i]);
+        const struct gt_shelf *const s = gt_shelf_of(&d);
+        assert_true(s->costs.launch_ns == (rows[i] == SOUND ? 4321 : 1234));
+        assert_int_equal(s->trees.count, rows[i] == SOUND);
+        assert_true(gt_shelf_shipped(&d)->costs.launch_ns == 1234);
+    }
+}
+
+/* A shelf that is learned later counts for later questions; earlier answers stay. */
+static void test_learned_later(void **state) {
+    const struct gt_device d = device_of("Later", "sm_65", 7);
+    char path[1024];
+    (void)state;
+    write_file("", "later.db", "", 0);
+    gt_shelf_beside(path_of(path, "later.db", ""));
+    const struct gt_shelf *const before = gt_shelf_of(&d);
+    write_learned("later.db", &d, SOUND);
+    assert_ptr_equal(gt_shelf_of(&d), before);
+    gt_shelf_renew(&d);
+    assert_true(gt_shelf_of(&d)->costs.launch_ns == 4321);
+    assert_true(before->costs.launch_ns == gt_shelf_usual.costs.launch_ns);
+}
+
 enum { NODE_BYTES = 6, NODES = 4 }; /* of some_trees, in the file */
 
 /* Writes the file of some_trees with another byte `at` in node `node`, cut after `nodes`
@@ -313,6 +388,8 @@ int main(void) {
         cmocka_unit_test(test_damaged_files),
         cmocka_unit_test(test_bad_costs),
         cmocka_unit_test(test_costs_have_bounds),
+        cmocka_unit_test(test_learned_folder),
+        cmocka_unit_test(test_learned_later),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -113,6 +113,13 @@ static gt_status the_only_one(size_t *index, const struct gt_view *v, struct gt_
                    "the database has %zu devices; --device says which", v->device_count);
 }
 
+const struct gt_device *gt_view_device(const struct gt_view *v, const char *key) {
+    for (size_t i = 0; i < v->device_count; i++)
+        if (strcmp(v->device[i].key, key) == 0)
+            return &v->device[i].device;
+    return NULL;
+}
+
 gt_status gt_view_pick(size_t *index, const struct gt_view *v, const char *what,
                        struct gt_err *err) {
     if (what == NULL)

@@ -68,6 +68,8 @@ void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *fami
  * problem; rank -1 when it has none. `records` are ranked. */
 void gt_view_join(struct gt_view *v, const struct gt_view *records);
 
+/* The device with the key; NULL: the view has none. */
+const struct gt_device *gt_view_device(const struct gt_view *v, const char *key);
 /* Finds the device with the key or name `what`, else the only one that has `what` in its
  * key or name. Upper and lower case are the same. NULL finds the only device of the view.
  * ENOTFOUND when there is none, EINVAL when there are several. */

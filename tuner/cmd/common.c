@@ -7,6 +7,7 @@
 
 #include "core/json.h"
 #include "core/text.h"
+#include "runtime/lookup/shelf.h"
 #include "tuner/base/svg.h"
 #include "tuner/base/terminal.h"
 #include "tuner/base/talk.h"
@@ -123,6 +124,8 @@ static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode) {
                 mended == GT_DB_UNFINISHED
                     ? "a process died while writing it; repaired"
                     : "an older gemmtune made it; brought up to date");
+    if (status == GEMMTUNE_OK)
+        gt_shelf_beside(path);
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_DATABASE, "%s", err.line);
 }
 

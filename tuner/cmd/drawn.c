@@ -4,8 +4,9 @@
 
 #include "tuner/tune/draw.h"
 
-/* The most multiplications of a drawn problem, unless --volume gives another number. */
-static const double volume_on_gpu = 4e10, volume_on_cpu = 1e8;
+double gt_drawn_volume(const struct gt_device *d) {
+    return d->is_cpu ? 1e8 : 4e10;
+}
 
 bool gt_drawn_lacks_random(const struct gt_drawn_values *v) {
     return v->random == 0 && (v->types.count > 0 || v->volume > 0 || v->batch > 0);
@@ -21,9 +22,7 @@ int gt_drawn_make(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t
         .count = (size_t)v->random,
         .seed = (uint64_t)seed,
         .types = v->types.count > 0 ? &v->types : &usual_types,
-        .volume = v->volume > 0 ? v->volume
-                  : d->is_cpu   ? volume_on_cpu
-                                : volume_on_gpu,
+        .volume = v->volume > 0 ? v->volume : gt_drawn_volume(d),
         .batch = (int)v->batch,
     };
     const gt_status status = gt_draw_problems(out, &how, &err);

@@ -38,6 +38,9 @@ struct gt_drawn_values {
 /* Whether an option about drawn problems was given, but not --random. */
 bool gt_drawn_lacks_random(const struct gt_drawn_values *v);
 
+/* The most multiplications of a drawn problem, unless --volume gives another number. */
+double gt_drawn_volume(const struct gt_device *d);
+
 /* Draws the problems for the device into an empty sweep. Returns -1, or an exit code with
  * the reason on stderr, after the name of the command. */
 int gt_drawn_make(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t seed,

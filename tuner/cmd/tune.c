@@ -9,6 +9,7 @@
 #include "tuner/base/shard.h"
 #include "tuner/base/talk.h"
 #include "tuner/cmd/build.h"
+#include "tuner/cmd/tune_cover.h"
 #include "tuner/cmd/tune_report.h"
 #include "tuner/tune/doubtful.h"
 
@@ -33,6 +34,11 @@ static const struct gt_option options[] = {
      "also draw N problems that no list names, and tune them, behind those that are named; "
      "the largest expected loss of a lookup comes first; another --seed draws others",
      1, 10000},
+    {"cover", 0, GT_OPT_SECONDS, offsetof(struct gt_tune_values, cover), "TIME",
+     "for a device that nothing is known of: draw the problems that teach most, try "
+     "kernels on them and learn, for this time; lookups of all problems gain; the same "
+     "command goes on",
+     0, 0},
     GT_OPTION_TYPES(struct gt_tune_values),
     GT_OPTION_VOLUME(struct gt_tune_values),
     GT_OPTION_BATCH(struct gt_tune_values),
@@ -87,14 +93,16 @@ static const struct gt_option options[] = {
 
 static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int argc,
                          char **argv, int first) {
+    if (v->cover > 0)
+        return gt_tune_cover_check(v, argc - first);
     if (gt_drawn_lacks_random(&v->drawn))
         return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
                                      "problems that --random draws");
     if (!v->sizes && !v->misses && v->drawn.random == 0 && first == argc)
         return gt_die(
             GT_EXIT_USAGE,
-            "nothing to tune: give --sizes FILE, --from-misses FILE, --random N or "
-            "problem names");
+            "nothing to tune: give --sizes FILE, --from-misses FILE, --random N, --cover "
+            "TIME or problem names");
     return gt_common_sweep(s, v->sizes, (const char *const *)argv + first, argc - first);
 }
 
@@ -140,6 +148,16 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
     gt_talk_line("on device%s%s, %s%s%s", out->count > 1 ? "s" : "", numbers,
                  out->device[0].name, out->others[0] != '\0' ? "; " : "", out->others);
     return -1;
+}
+
+/* A device is learned from its own trials. */
+static int refuse_several(struct gt_tune_request *r) {
+    if (r->v->cover == 0)
+        return -1;
+    const int code = find_devices(&r->devices, r->v);
+    if (code < 0 && r->devices.count > 1)
+        return gt_die(GT_EXIT_USAGE, "tune: --cover takes one device at a time");
+    return code;
 }
 
 /* ---- misses ---- */
@@ -246,15 +264,19 @@ static int open_db(struct gt_tuner *t, const struct gt_tune_values *v) {
 static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
     const struct gt_tune_request *r = user;
     int code = open_db(t, r->v);
-    if (code < 0)
-        code = r->v->dry_run ? gt_tune_dry_run(t, r) : gt_tune_run(t, session, r);
+    if (code < 0 && r->v->cover > 0)
+        code = gt_tune_cover(t, session, r->v);
+    else if (code < 0)
+        code = r->v->dry_run ? gt_tune_dry_run(t, r)
+                             : gt_tune_learn_again(t, r->v, gt_tune_run(t, session, r));
     gt_db_close(t->db);
     return code;
 }
 
 int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
                    const struct gt_tune_values *v) {
-    const struct gt_session_search how = {v->effort, v->strategy, v->budget};
+    const struct gt_session_search how = {v->cover > 0 ? "quick" : v->effort, v->strategy,
+                                          v->budget};
     *setup = (struct gt_session_setup){
         .templates = &v->templates, .compilers = v->jobs, .timeout_s = v->timeout};
     t->only = &v->families;
@@ -315,6 +337,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && !v.dry_run)
         gt_session_catch(true);
     if (code < 0)
+        code = refuse_several(&request);
+    if (code < 0)
         code = add_misses(&request);
     if (code < 0)
         code = add_drawn(&request);
@@ -329,9 +353,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
     .operands =
-        "[--device N] (--sizes FILE | --from-misses FILE | --random N | PROBLEM...)",
+        "[--device N] (--sizes FILE | --from-misses FILE | --random N | --cover TIME | "
+        "PROBLEM...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
-    .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form, NULL},
+    .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form,
+                                              &gt_tune_cover_form, NULL},
     .run = run,
 };

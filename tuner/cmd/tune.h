@@ -11,7 +11,7 @@
 struct gt_tune_values {
     const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against;
     struct gt_texts families, templates;
-    double budget, timeout, workspace;
+    double budget, timeout, workspace, cover;
     int64_t seed, jobs;
     struct gt_drawn_values drawn;
     bool dry_run, again, trials_only, quiet, build, general;

@@ -9,6 +9,7 @@
 #include "tuner/base/quantile.h"
 #include "tuner/base/talk.h"
 #include "tuner/base/wrap.h"
+#include "tuner/study/learn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -240,21 +241,8 @@ static gt_status check(const struct gt_view *view, const char *key,
     return status;
 }
 
-/* Writes a cost with three digits and without an exponent: 2640. */
-static const char *show_cost(char buf[GT_CELL_MAX], double cost) {
-    (void)snprintf(buf, GT_CELL_MAX, "%.3g", cost);
-    (void)snprintf(buf, GT_CELL_MAX, "%g", strtod(buf, NULL));
-    return buf;
-}
-
-/* Prints costs.json (runtime/lookup/shelf.h). */
 static void print_file(struct gt_fitted *f) {
-    char num[GT_CELL_MAX];
-    (void)fputs("{\n  \"format\": 1", stdout);
-    for (int i = 0; i < GT_COSTS; i++)
-        printf(",\n  \"%s\": %s", gt_cost_list[i].name,
-               show_cost(num, *gt_cost_at(&f->costs, i)));
-    (void)fputs("\n}\n", stdout);
+    gt_costs_write(stdout, &f->costs);
     gt_talk(
         "%zu trial%s, off by %.1f %% (before %.1f %%), those held out by %.1f %% (%.1f %%)",
         f->trials, gt_text_plural((int64_t)f->trials), 100 * f->is[0], 100 * f->was[0],
@@ -281,7 +269,9 @@ static gt_status fit(const struct gt_view *view, const char *key,
                      struct gt_err *err) {
     enum { STEPS = 3000 }; /* more steps gain nothing */
     struct gt_fitted f;
-    const gt_status status = gt_predict_fit(&f, view, families, key, STEPS, 1, err);
+    const gt_status status =
+        gt_predict_fit(&f, view, families, key, gt_shelf_shipped(gt_view_device(view, key)),
+                       STEPS, 1, err);
     if (status == GEMMTUNE_OK)
         (format->json ? print_fit_json : print_file)(&f);
     return status;

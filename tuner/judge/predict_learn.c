@@ -11,29 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static gt_status add_trees(struct gt_trees *to, const struct gt_learned_trees *from,
-                           struct gt_err *err) {
-    const size_t bytes = (size_t)from->count * GT_LEARNED_NODES * sizeof *from->node;
-    struct gt_learned *const l = &to->of[to->count++];
-    *l = (struct gt_learned){.family = strdup(from->family->name),
-                             .names = gt_learned_names(from->family),
-                             .trees = from->count,
-                             .later = from->later,
-                             .node = malloc(bytes)};
-    if (l->family == NULL || l->names == NULL || l->node == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    memcpy(l->node, from->node, bytes);
-    return GEMMTUNE_OK;
-}
-
 /* Prints trees.bin. */
 static gt_status print_file(const struct gt_learning *l, struct gt_err *err) {
-    struct gt_trees trees = {.of = calloc(l->count + 1, sizeof *trees.of)};
-    gt_status status =
-        trees.of != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (size_t i = 0; status == GEMMTUNE_OK && i < l->count; i++)
-        if (l->family[i].count > 0)
-            status = add_trees(&trees, &l->family[i], err);
+    struct gt_trees trees;
+    gt_status status = gt_learning_trees(&trees, l, err);
     if (status == GEMMTUNE_OK)
         status = gt_trees_write(stdout, &trees, err);
     gt_trees_clear(&trees);
@@ -99,7 +80,8 @@ static gt_status print_learned(const struct gt_view *view, const char *key,
                                const struct gt_format *format, enum gt_learning_way way,
                                struct gt_err *err) {
     struct gt_learning l;
-    gt_status status = gt_predict_learn(&l, view, families, key, way, err);
+    gt_status status = gt_predict_learn(
+        &l, view, families, key, gt_shelf_shipped(gt_view_device(view, key)), way, err);
     if (status == GEMMTUNE_OK && format->json)
         print_json(&l, way);
     else if (status == GEMMTUNE_OK)

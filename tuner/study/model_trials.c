@@ -55,7 +55,8 @@ static void predict(struct gt_model_trial *t, const struct gt_binding *b,
     const struct gt_learned *const trees = gt_learned_of(&all->shelf->trees, b);
     struct gt_prediction p;
     t->learned = 1;
-    if (!gt_model_predict_facts(&p, &t->facts, all->device, &all->shelf->costs, NULL))
+    if (!gt_model_predict_facts(&p, &t->facts, &all->model_device, &all->shelf->costs,
+                                NULL))
         return;
     t->plain_ns = p.ns;
     t->least_ns = p.least_ns;
@@ -122,17 +123,17 @@ static void take_records(struct gt_model_trials *out, const struct gt_view *v,
 
 gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
                                const struct gt_families *families, const char *device_key,
-                               bool records, struct gt_err *err) {
+                               const struct gt_shelf *shelf, bool records,
+                               struct gt_err *err) {
     memset(out, 0, sizeof *out);
     out->trial = calloc(v->row_count + 1, sizeof *out->trial);
     if (out->trial == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    for (size_t i = 0; i < v->device_count; i++)
-        if (strcmp(v->device[i].key, device_key) == 0)
-            out->device = &v->device[i].device;
+    out->device = gt_view_device(v, device_key);
     if (out->device == NULL)
         return GEMMTUNE_OK;
-    out->shelf = gt_shelf_of(out->device);
+    out->model_device = gt_model_device(out->device);
+    out->shelf = shelf != NULL ? shelf : gt_shelf_of(out->device);
     for (size_t i = 0; i < v->row_count; i++)
         if (!v->row[i].record && strcmp(v->row[i].device, device_key) == 0)
             take(out, &v->row[i], families);

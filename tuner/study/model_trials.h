@@ -25,7 +25,8 @@ struct gt_model_trial {
 struct gt_model_trials {
     /* borrowed from the view; NULL when the view has no such device */
     const struct gt_device *device;
-    const struct gt_shelf *shelf; /* of the device */
+    struct gt_device model_device; /* the device that the model is given */
+    const struct gt_shelf *shelf;  /* the forecasts are by this one */
     size_t count;
     /* sorted by problem, then by family */
     struct gt_model_trial *trial;
@@ -34,10 +35,12 @@ struct gt_model_trials {
 };
 
 /* Takes the view's correct trials on the device; with `records` also the records of
- * problems without trials, which were imported. */
+ * problems without trials, which were imported. `shelf` is what the forecasts know of the
+ * device, which must live as long; NULL: what a lookup knows. */
 gt_status gt_model_trials_take(struct gt_model_trials *out, const struct gt_view *v,
                                const struct gt_families *families, const char *device_key,
-                               bool records, struct gt_err *err);
+                               const struct gt_shelf *shelf, bool records,
+                               struct gt_err *err);
 void gt_model_trials_clear(struct gt_model_trials *t);
 
 /* The index after the last trial of the problem that trial `i` belongs to. */

@@ -7,6 +7,7 @@
 #define GT_TUNER_STUDY_PREDICT_H
 
 #include "runtime/lookup/model.h"
+#include "runtime/lookup/shelf.h"
 #include "core/text.h"
 #include "tuner/base/view.h"
 
@@ -113,10 +114,11 @@ struct gt_fitted {
 };
 
 /* Finds costs that agree better with the view's correct trials of the device, in `steps`
- * attempts. ENOTFOUND when there are none. */
+ * attempts that begin with the costs of the shelf. ENOTFOUND when there are no trials. */
 gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
                          const struct gt_families *families, const char *device_key,
-                         int steps, uint64_t seed, struct gt_err *err);
+                         const struct gt_shelf *shelf, int steps, uint64_t seed,
+                         struct gt_err *err);
 
 /* ---- trees learned from measurements ---- */
 
@@ -138,6 +140,7 @@ enum gt_learning_way { GT_LEARN_ANEW, GT_LEARN_MORE };
 struct gt_held_out {
     size_t problems;
     double loss[2];
+    double loss_95[2]; /* the 95th percentile; of `all` only */
 };
 
 struct gt_learning {
@@ -150,12 +153,16 @@ struct gt_learning {
 };
 
 /* Learns the trees of learned.h from the view's correct trials of the device, and from the
- * records of problems without trials. With GT_LEARN_MORE the trials that taught the shipped
- * trees are not needed. ENOTFOUND when there are no trials, or too few. Call
- * gt_learning_clear in any case. */
+ * records of problems without trials, with the costs of the shelf. With GT_LEARN_MORE they
+ * come after the trees of the shelf, and the trials that taught those are not needed.
+ * ENOTFOUND when there are no trials, or too few. Call gt_learning_clear in any case. */
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           enum gt_learning_way way, struct gt_err *err);
+                           const struct gt_shelf *shelf, enum gt_learning_way way,
+                           struct gt_err *err);
+/* Copies what was learned, as the trees of a shelf. ENOMEM. */
+gt_status gt_learning_trees(struct gt_trees *out, const struct gt_learning *l,
+                            struct gt_err *err);
 void gt_learning_clear(struct gt_learning *l);
 
 /* Spearman's rank correlation. Equal values share their mean rank; 0 when all are equal.

@@ -189,7 +189,8 @@ gt_status gt_predict_check(struct gt_checked *out, const struct gt_view *v,
                            struct gt_err *err) {
     struct gt_model_trials all;
     memset(out, 0, sizeof *out);
-    gt_status status = gt_model_trials_take(&all, v, families, device_key, false, err);
+    gt_status status =
+        gt_model_trials_take(&all, v, families, device_key, NULL, false, err);
     out->unmeasured = all.unmeasured;
     out->unknown_family = all.unknown_family;
     out->unbound = all.unbound;

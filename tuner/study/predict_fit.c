@@ -52,12 +52,28 @@ static double loss_of(const struct fit *f, const struct gt_costs *costs, bool he
         const struct gt_model_trial *t = &f->trials->trial[i];
         struct gt_prediction p;
         if (t->held_out != held_out ||
-            !gt_model_predict_facts(&p, &t->facts, f->trials->device, costs, NULL))
+            !gt_model_predict_facts(&p, &t->facts, &f->trials->model_device, costs, NULL))
             continue;
         sum += f->weight[i] * penalty(log(p.ns / t->ns));
         all += f->weight[i];
     }
     return all > 0 ? sqrt(sum / all) : 0;
+}
+
+/* The factor by which the times that were fitted to are longer than computed: the weighted
+ * mean of the logarithm. */
+static double scale_of(const struct fit *f, const struct gt_costs *costs) {
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < f->trials->count; i++) {
+        const struct gt_model_trial *t = &f->trials->trial[i];
+        struct gt_prediction p;
+        if (t->held_out ||
+            !gt_model_predict_facts(&p, &t->facts, &f->trials->model_device, costs, NULL))
+            continue;
+        sum += f->weight[i] * log(t->ns / p.ns);
+        all += f->weight[i];
+    }
+    return all > 0 ? costs->scale * exp(sum / all) : costs->scale;
 }
 
 /* ---- the search ---- */
@@ -101,11 +117,13 @@ static void search(struct gt_fitted *out, const struct fit *f, int steps, uint64
 
 gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
                          const struct gt_families *families, const char *device_key,
-                         int steps, uint64_t seed, struct gt_err *err) {
+                         const struct gt_shelf *shelf, int steps, uint64_t seed,
+                         struct gt_err *err) {
     struct gt_model_trials trials;
     struct fit f = {.trials = &trials};
     memset(out, 0, sizeof *out);
-    gt_status status = gt_model_trials_take(&trials, v, families, device_key, false, err);
+    gt_status status =
+        gt_model_trials_take(&trials, v, families, device_key, shelf, false, err);
     if (status == GEMMTUNE_OK && trials.count == 0)
         status =
             gt_fail(err, GEMMTUNE_ENOTFOUND, "no trials on %s to fit costs to", device_key);
@@ -117,6 +135,8 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
             end = gt_model_trials_end(&trials, i);
             weigh_problem(&f, i, end);
         }
+        if (gt_model_guesses(trials.device))
+            out->costs.scale = scale_of(&f, &out->costs);
         for (int side = 0; side < 2; side++)
             out->was[side] = loss_of(&f, &out->costs, side);
         search(out, &f, steps, seed);

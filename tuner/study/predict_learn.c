@@ -8,6 +8,7 @@
  * no trial is learned by heart.
  */
 #include "runtime/lookup/learned.h"
+#include "tuner/base/quantile.h"
 #include "tuner/search/search.h"
 #include "tuner/study/model_trials.h"
 #include "tuner/study/predict.h"
@@ -410,7 +411,8 @@ static void close_losses(struct gt_held_out *h) {
 
 /* Writes the losses on problems held out for which there may be trees. The few records of a
  * problem that was not tried say nothing about a choice. */
-static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
+static void judge(struct gt_learning *l, const struct gt_model_trials *all,
+                  double *losses[2]) {
     for (size_t i = 0, end; i < all->count; i = end) {
         double loss[2] = {0};
         gemmtune_problem p;
@@ -420,8 +422,14 @@ static void judge(struct gt_learning *l, const struct gt_model_trials *all) {
             gt_problem_from_name(&p, first->row->problem, NULL) != GEMMTUNE_OK ||
             !choose(loss, l, all, i, end))
             continue;
+        for (int w = 0; w < 2; w++)
+            losses[w][l->all.problems] = loss[w] - 1;
         add_loss(&l->all, loss);
         add_loss(&l->of[gt_dtype_index(gt_dtype_of(&p))][gt_problem_is_batch(&p)], loss);
+    }
+    for (int w = 0; w < 2 && l->all.problems > 0; w++) {
+        gt_sort_numbers(losses[w], l->all.problems);
+        l->all.loss_95[w] = gt_quantile(losses[w], l->all.problems, 0.95);
     }
     close_losses(&l->all);
     for (size_t t = 0; t < GT_DTYPES; t++)
@@ -456,27 +464,30 @@ static bool has_trees(const struct gt_learning *l) {
 
 gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                            const struct gt_families *families, const char *device_key,
-                           enum gt_learning_way way, struct gt_err *err) {
+                           const struct gt_shelf *shelf, enum gt_learning_way way,
+                           struct gt_err *err) {
     struct gt_model_trials all;
-    double *weight = NULL;
+    double *weight = NULL, *losses = NULL;
     memset(out, 0, sizeof *out);
     out->family = calloc(gt_families_count(families) + 1, sizeof *out->family);
-    gt_status status = out->family == NULL
-                           ? gt_fail(err, GEMMTUNE_ENOMEM, "out of memory")
-                           : gt_model_trials_take(&all, v, families, device_key, true, err);
+    gt_status status =
+        out->family == NULL
+            ? gt_fail(err, GEMMTUNE_ENOMEM, "out of memory")
+            : gt_model_trials_take(&all, v, families, device_key, shelf, true, err);
     if (status != GEMMTUNE_OK)
         return status;
     if (all.count == 0)
         status =
             gt_fail(err, GEMMTUNE_ENOTFOUND, "no trials on %s to learn from", device_key);
-    else if ((weight = calloc(all.count, sizeof *weight)) == NULL)
+    else if ((weight = calloc(all.count, sizeof *weight)) == NULL ||
+             (losses = calloc(2 * all.count, sizeof *losses)) == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
         weigh(weight, &all);
         status = learn_all(out, &all, weight, families, way, true, err);
     }
     if (status == GEMMTUNE_OK) {
-        judge(out, &all);
+        judge(out, &all, (double *[2]){losses, losses + all.count});
         status = learn_all(out, &all, weight, families, way, false, err);
     }
     if (status == GEMMTUNE_OK && !has_trees(out))
@@ -486,8 +497,37 @@ gt_status gt_predict_learn(struct gt_learning *out, const struct gt_view *v,
                          device_key, all_anew.trials, behind_shipped.trials);
     for (size_t i = 0; i < all.count; i++)
         out->trials += all.trial[i].can_teach;
+    free(losses);
     free(weight);
     gt_model_trials_clear(&all);
+    return status;
+}
+
+static gt_status add_trees(struct gt_trees *to, const struct gt_learned_trees *from,
+                           struct gt_err *err) {
+    const size_t bytes = (size_t)from->count * GT_LEARNED_NODES * sizeof *from->node;
+    struct gt_learned *const l = &to->of[to->count++];
+    *l = (struct gt_learned){.family = strdup(from->family->name),
+                             .names = gt_learned_names(from->family),
+                             .trees = from->count,
+                             .later = from->later,
+                             .node = malloc(bytes)};
+    if (l->family == NULL || l->names == NULL || l->node == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    memcpy(l->node, from->node, bytes);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_learning_trees(struct gt_trees *out, const struct gt_learning *l,
+                            struct gt_err *err) {
+    *out = (struct gt_trees){.of = calloc(l->count + 1, sizeof *out->of)};
+    gt_status status =
+        out->of != NULL ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; status == GEMMTUNE_OK && i < l->count; i++)
+        if (l->family[i].count > 0)
+            status = add_trees(out, &l->family[i], err);
+    if (status != GEMMTUNE_OK)
+        gt_trees_clear(out);
     return status;
 }
 

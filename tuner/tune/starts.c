@@ -318,10 +318,10 @@ static void find_rest(struct gt_starts *rest, struct finding *f,
 }
 
 /* Adds the families that tables compare with. They come early, so that even a short search
- * has them, unless one launch takes long. */
+ * has them, unless one launch takes long. Trials without a winner get no table. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
     enum { SECONDS_MAX = 1 }; /* for a launch */
-    if (gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
+    if (f->tuner->trials_only || gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
         return;
     for (int i = 0; i < f->spaces; i++)
         if (f->space[i].family->role != GT_ROLE_NONE)

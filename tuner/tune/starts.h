@@ -15,7 +15,8 @@ struct gt_starts {
 
 /* Lists the starting points in this order:
  * 1. The first family's default.
- * 2. The defaults of the families with a role, unless a launch may take a second.
+ * 2. The defaults of the families with a role, unless a launch may take a second, or no
+ *    winner is chosen.
  * 3. The likeliest to be fast: the winner when this problem was tuned on this device
  *    before, else the kernel that a lookup adapts from another problem's record, else the
  *    first of 9, else the winner of the nearest problem.
