@@ -93,10 +93,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *database[PLACES_MAX];
 static int databases;
 
-bool gt_shelf_learned_folder(char out[PATH_MAX], const char *path,
-                             const struct gt_device *d) {
-    char key[GT_DEVICE_KEY_MAX];
-    gt_device_key(d, key);
+bool gt_shelf_learned_folder(char out[PATH_MAX], const char *path, const char *key) {
     const int len = snprintf(out, PATH_MAX, "%s.shelves/%s", path, key);
     return len > 0 && len < PATH_MAX;
 }
@@ -118,10 +115,11 @@ void gt_shelf_beside(const char *path) {
 /* Reads the first shelf that was learned about the device. False: there is none. */
 static bool read_learned(struct gt_shelf *out, const struct gt_device *d) {
     bool found = false, named;
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX];
     struct gt_err err;
+    gt_device_key(d, key);
     for (int i = 0; i < databases && !found; i++) {
-        if (!gt_shelf_learned_folder(folder, database[i], d) ||
+        if (!gt_shelf_learned_folder(folder, database[i], key) ||
             !gt_shelf_serves(&named, folder, d))
             continue;
         found = gt_shelf_read(out, folder, &err) == GEMMTUNE_OK;

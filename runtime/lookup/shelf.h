@@ -51,10 +51,9 @@ const struct gt_shelf *gt_shelf_shipped(const struct gt_device *d);
 void gt_shelf_beside(const char *database);
 /* Reads the device's files again, for later calls. Results of earlier calls stay. */
 void gt_shelf_renew(const struct gt_device *d);
-/* The folder of what is learned from the database about the device. False: its path is too
- * long. */
-bool gt_shelf_learned_folder(char out[PATH_MAX], const char *database,
-                             const struct gt_device *d);
+/* The folder of a learned shelf: beside the database, for the device with the key. False:
+ * its path is too long. */
+bool gt_shelf_learned_folder(char out[PATH_MAX], const char *database, const char *key);
 
 /* Reads the folder `path`, which need not serve any device here. */
 gt_status gt_shelf_read(struct gt_shelf *out, const char *path, struct gt_err *err);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096, FAMILIES_MAX = 64, OPERAND_MAX = 32 };
+enum { FAMILIES_MAX = 64, OPERAND_MAX = 32 };
 
 /* ---- the command line ---- */
 
@@ -102,12 +102,11 @@ int gt_common_fail(gt_status status, const struct gt_err *err) {
 
 /* ---- the database ---- */
 
-/* Finds the path to open: the given one, or the default one in `buf`. */
-static int database_path(const char **path, char buf[PATH_SIZE]) {
+int gt_common_db_path(const char **path, char buf[GT_PATH_SIZE]) {
     struct gt_err err = {""};
     if (*path != NULL)
         return -1;
-    if (gt_db_default_path(buf, PATH_SIZE, &err) != GEMMTUNE_OK)
+    if (gt_db_default_path(buf, GT_PATH_SIZE, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_DATABASE, "%s", err.line);
     *path = buf;
     return -1;
@@ -130,9 +129,9 @@ static int open_db(struct gt_db **out, const char *path, enum gt_db_mode mode) {
 }
 
 int gt_common_read_db(struct gt_db **out, const char *path) {
-    char buf[PATH_SIZE];
+    char buf[GT_PATH_SIZE];
     const bool asked = path != NULL;
-    const int code = database_path(&path, buf);
+    const int code = gt_common_db_path(&path, buf);
     *out = NULL;
     if (code >= 0)
         return code;
@@ -145,8 +144,8 @@ int gt_common_read_db(struct gt_db **out, const char *path) {
 }
 
 int gt_common_peek_db(struct gt_db **out, const char *path) {
-    char buf[PATH_SIZE];
-    const int code = database_path(&path, buf);
+    char buf[GT_PATH_SIZE];
+    const int code = gt_common_db_path(&path, buf);
     *out = NULL;
     if (code >= 0)
         return code;
@@ -158,7 +157,7 @@ int gt_common_peek_db(struct gt_db **out, const char *path) {
 /* The folder of a given path must exist, since a typing error would otherwise create
  * folders. */
 static int check_folder(const char *path) {
-    char folder[PATH_SIZE];
+    char folder[GT_PATH_SIZE];
     const char *slash = strrchr(path, '/');
     const int length = slash != NULL ? (int)(slash - path) : 0;
     (void)snprintf(folder, sizeof folder, "%.*s", length, path);
@@ -168,18 +167,18 @@ static int check_folder(const char *path) {
 }
 
 void gt_common_say_empty(const char *path) {
-    char buf[PATH_SIZE];
-    if (database_path(&path, buf) < 0)
+    char buf[GT_PATH_SIZE];
+    if (gt_common_db_path(&path, buf) < 0)
         gt_talk("no winners in %s; \"gemmtune show PROBLEM\" has the trials of a search "
                 "that was stopped, and --db names another database",
                 path);
 }
 
 int gt_common_write_db(struct gt_db **out, const char *path) {
-    char buf[PATH_SIZE];
+    char buf[GT_PATH_SIZE];
     int code = path != NULL ? check_folder(path) : -1;
     if (code < 0)
-        code = database_path(&path, buf);
+        code = gt_common_db_path(&path, buf);
     return code >= 0 ? code : open_db(out, path, GT_DB_WRITE);
 }
 

@@ -6,22 +6,29 @@
  */
 #include "tuner/cmd/build.h"
 #include "tuner/cmd/common.h"
+#include "tuner/cmd/import_shelf.h"
 
 #include <unistd.h>
 
 struct values {
     struct gt_format format;
     const char *db;
+    int64_t sample;
     struct gt_build_values build;
 };
 
 static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
+    {"verify", 0, GT_OPT_INT, offsetof(struct values, sample), "N",
+     "first check N winners, drawn by the clock, on the device; when one is wrong, nothing "
+     "is taken (exit 5)",
+     1, INT64_C(1) << 31},
     {"build", 0, GT_OPT_FLAG, offsetof(struct values, build.wanted), NULL,
      "then build the kernels of the database's results, as gemmtune build does", 0, 0},
     GT_OPTION_GENERAL(struct values, build.general),
     {"device", 'd', GT_OPT_TEXT, offsetof(struct values, build.device), "N",
-     "with --build and --general: index, UUID, PCI id, key or part of its name", 0, 0},
+     "with --build, --general and --verify: index, UUID, PCI id, key or part of its name",
+     0, 0},
     GT_OPTION_JOBS(struct values, build.jobs),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -46,41 +53,50 @@ struct row {
 GT_COLUMNS(file, struct row, FILES)
 static const struct gt_form files = GT_FORM(file, "");
 
-/* gt_db_import or gt_db_merge */
-typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
-                             const char *path, struct gt_err *err);
-
 /* Takes each file completely or not at all.
  * Stops at the first file that cannot be taken. */
-static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
-                            char **paths, struct gt_err *err) {
+static gt_status take_files(struct gt_table *t, struct gt_db *db, const char *database,
+                            gt_take_fn take, int count, char **paths, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
-        struct row row = {.path = paths[i]};
-        status = take(&row.report, db, paths[i], err);
-        if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
+        char buf[GT_PATH_SIZE];
+        const bool is_import = take == gt_db_import;
+        const char *const path = is_import ? gt_import_results(buf, paths[i]) : paths[i];
+        struct row row = {.path = path};
+        status = take(&row.report, db, path, err);
+        if (status == GEMMTUNE_EIO && is_import && access(path, R_OK) != 0)
             status = GEMMTUNE_EPARSE; /* the text cannot be read */
+        if (status == GEMMTUNE_OK && is_import)
+            status = gt_import_learned(paths[i], database, err);
         if (status == GEMMTUNE_OK)
             status = add_file(t, &row, err);
     }
     return status;
 }
 
-static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn take) {
+static int run_with(const struct gt_cmd *cmd, int argc, char **argv, gt_take_fn take) {
     struct values v = {.build = {.jobs = -1}};
     struct gt_db *db = NULL;
     struct gt_table *t = NULL;
     struct gt_err err = {""};
+    char buf[GT_PATH_SIZE];
+    const char *database;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, argc, &first);
     if (code >= 0)
         return code;
-    code = gt_common_write_db(&db, v.db);
+    database = v.db;
+    if (v.sample > 0)
+        code = gt_import_check(take, argc - first, argv + first, v.build.device, v.sample);
+    if (code < 0)
+        code = gt_common_db_path(&database, buf);
+    if (code < 0)
+        code = gt_common_write_db(&db, v.db);
     if (code >= 0)
         goto done;
     gt_status status = gt_table_create(&t, &files, &err);
     if (status == GEMMTUNE_OK) {
-        status = take_files(t, db, take, argc - first, argv + first, &err);
+        status = take_files(t, db, database, take, argc - first, argv + first, &err);
         gt_common_print(t, &v.format);
     }
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
@@ -103,7 +119,7 @@ static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_import = {
     .name = "import",
-    .operands = "FILE...",
+    .operands = "FILE|FOLDER...",
     .about = "Take exported results into the database; each serves its problem until the "
              "problem is tuned here.",
     .options = options,

@@ -8,7 +8,6 @@
 #include "tuner/cmd/tune_cover.h"
 
 #include "core/clock.h"
-#include "core/new_file.h"
 #include "tuner/base/talk.h"
 #include "tuner/study/learn.h"
 #include "tuner/tune/ahead.h"
@@ -209,13 +208,6 @@ static gt_status read_view(struct gt_view *view, const struct gt_tuner *t,
     return status;
 }
 
-/* The path of the database, which may be in `buf`. */
-static gt_status find_database(const char **out, char buf[GT_PATH_SIZE],
-                               const struct gt_tune_values *v, struct gt_err *err) {
-    *out = v->db != NULL ? v->db : buf;
-    return v->db != NULL ? GEMMTUNE_OK : gt_db_default_path(buf, GT_PATH_SIZE, err);
-}
-
 static gt_status learn(struct gt_lessons *out, const struct gt_view *view,
                        const struct gt_tuner *t, const char *database, struct gt_err *err) {
     gt_status status = gt_learn(out, view, t->families, t->device_key, err);
@@ -237,15 +229,15 @@ static bool has_more(const struct gt_view *view, size_t kept) {
 int gt_tune_learn_again(const struct gt_tuner *t, const struct gt_tune_values *v,
                         int code) {
     char path[GT_PATH_SIZE];
-    const char *database;
+    const char *database = v->db;
     struct gt_lessons lessons = {.trials = 0};
     struct gt_view view = {0};
     struct gt_err err = {""};
-    gt_status status = find_database(&database, path, v, &err);
-    const size_t kept = status == GEMMTUNE_OK ? gt_learn_kept(database, &t->device) : 0;
+    const bool found = gt_common_db_path(&database, path) < 0;
+    const size_t kept = found ? gt_learn_kept(database, &t->device) : 0;
     if (gt_session_stop || kept == 0)
         return code;
-    status = read_view(&view, t, &err);
+    gt_status status = read_view(&view, t, &err);
     if (status == GEMMTUNE_OK && has_more(&view, kept))
         status = learn(&lessons, &view, t, database, &err);
     if (status == GEMMTUNE_OK && lessons.is_better && !v->quiet)
@@ -333,14 +325,16 @@ int gt_tune_cover_check(const struct gt_tune_values *v, int operands) {
 int gt_tune_cover(struct gt_tuner *t, const struct gt_session *session,
                   const struct gt_tune_values *v) {
     char path[GT_PATH_SIZE];
-    struct cover c = {.t = t, .v = v, .began = gt_seconds(), .problem_s = 1};
+    struct cover c = {
+        .t = t, .v = v, .database = v->db, .began = gt_seconds(), .problem_s = 1};
     struct gt_err err = {""};
-    gt_status status = find_database(&c.database, path, v, &err);
-    if (status == GEMMTUNE_OK)
-        status = gt_table_create(&c.table, &gt_tune_cover_form, &err);
+    int code = gt_common_db_path(&c.database, path);
+    if (code >= 0)
+        return code;
+    gt_status status = gt_table_create(&c.table, &gt_tune_cover_form, &err);
     if (status == GEMMTUNE_OK)
         status = gt_session_begin_run(t, session, &err);
-    int code = status == GEMMTUNE_OK ? do_rounds(&c) : gt_common_fail(status, &err);
+    code = status == GEMMTUNE_OK ? do_rounds(&c) : gt_common_fail(status, &err);
     gt_session_end_run(t, status);
     gt_progress_end(&t->progress);
     if (code < 0)

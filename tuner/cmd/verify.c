@@ -3,11 +3,14 @@
  * verify.c - `gemmtune verify`: checks the stored winners of a device again, on fresh data.
  * Exit 5 when one is wrong, else 1 when one could not be verified.
  */
+#include "tuner/cmd/verify.h"
+
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
 #include "tuner/base/view.h"
 #include "tuner/base/talk.h"
+#include "tuner/search/search.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +19,10 @@
 struct values {
     const char *device, *db;
     struct gt_texts templates;
-    int64_t seed;
+    int64_t seed, sample;
     bool all;
     bool quiet;
+    bool silent; /* no table */
     struct gt_format format;
 };
 
@@ -28,6 +32,8 @@ static const struct gt_option options[] = {
     GT_OPTION_TEMPLATES(struct values),
     {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
      "also check the other finalists, not only the winners", 0, 0},
+    {"sample", 0, GT_OPT_INT, offsetof(struct values, sample), "N",
+     "check N of them, drawn by the seed", 1, INT64_C(1) << 31},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
@@ -102,23 +108,47 @@ static int verify_one(struct tally *t, struct gt_session *s,
                &row);
 }
 
-static bool chosen(const struct gt_view_row *row, const struct values *v) {
+/* The records that are to be checked. Of `left` records `wanted` are still to be drawn. */
+struct sample {
+    uint64_t random;
+    size_t left, wanted;
+};
+
+static bool may_choose(const struct gt_view_row *row, const struct values *v) {
     return row->record && (v->all || row->rank == 0);
+}
+
+static struct sample begin_sample(const struct gt_view *view, const struct values *v,
+                                  uint64_t seed) {
+    struct sample s = {.random = seed};
+    for (size_t i = 0; i < view->row_count; i++)
+        s.left += may_choose(&view->row[i], v);
+    s.wanted = v->sample > 0 && (size_t)v->sample < s.left ? (size_t)v->sample : s.left;
+    return s;
+}
+
+/* Whether the next record is drawn: each with the same chance (selection sampling, Knuth,
+ * The Art of Computer Programming 2, 3.4.2). */
+static bool draw(struct sample *s) {
+    const bool drawn = gt_random_uniform(&s->random) * (double)s->left < (double)s->wanted;
+    s->left--;
+    s->wanted -= drawn;
+    return drawn;
 }
 
 static int verify_all(struct tally *t, struct gt_session *s, const struct gt_view *view,
                       const struct values *v, uint64_t seed) {
     struct gt_progress progress;
     struct gt_err err = {""};
-    size_t done = 0, count = 0;
+    struct sample sample = begin_sample(view, v, seed);
+    const size_t count = sample.wanted;
+    size_t done = 0;
     int code = -1;
     if (gt_table_create(&t->table, &verified, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     gt_progress_init(&progress, count, v->quiet);
-    for (size_t i = 0; i < view->row_count; i++)
-        count += chosen(&view->row[i], v);
     for (size_t i = 0; code < 0 && i < view->row_count; i++) {
-        if (!chosen(&view->row[i], v))
+        if (!may_choose(&view->row[i], v) || !draw(&sample))
             continue;
         gt_progress_count(&progress, "verifying", done++, count);
         code = verify_one(t, s, &view->row[i], seed);
@@ -128,7 +158,8 @@ static int verify_all(struct tally *t, struct gt_session *s, const struct gt_vie
 }
 
 static int conclude(const struct tally *t, const struct values *v, uint64_t seed) {
-    gt_common_print(t->table, &v->format);
+    if (!v->silent)
+        gt_common_print(t->table, &v->format);
     char missing[GT_CELL_MAX] = "";
     if (t->missing > 0)
         (void)snprintf(missing, sizeof missing, ", %d of no family", t->missing);
@@ -154,11 +185,37 @@ static int load(struct gt_view *view, const struct values *v, const char *device
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : -1;
 }
 
-static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {.seed = -1};
+/* `problem` NULL: all. */
+static int verify(const struct values *v, const char *problem) {
     struct gt_session s;
     struct gt_view view = {0};
     struct tally t = {0};
+    const uint64_t seed = v->seed >= 0 ? (uint64_t)v->seed : (uint64_t)time(NULL);
+    const struct gt_session_setup setup = {.device = v->device, .templates = &v->templates};
+    int code = gt_session_open(&s, &setup);
+    if (code >= 0)
+        return code;
+    code = load(&view, v, s.device_key, problem);
+    if (code < 0) {
+        gt_view_rank(&view, 0, s.families);
+        code = verify_all(&t, &s, &view, v, seed);
+    }
+    if (code < 0)
+        code = conclude(&t, v, seed);
+    gt_table_destroy(t.table);
+    gt_view_clear(&view);
+    gt_session_close(&s);
+    return code;
+}
+
+int gt_verify_sample(const char *db, const char *device, int64_t sample) {
+    const struct values v = {
+        .db = db, .device = device, .sample = sample, .seed = -1, .silent = true};
+    return verify(&v, NULL);
+}
+
+static int run(const struct gt_cmd *cmd, int argc, char **argv) {
+    struct values v = {.seed = -1};
     gemmtune_problem p;
     char name[GT_PROBLEM_NAME_MAX];
     int first = 0;
@@ -169,22 +226,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         return code;
     if (first < argc)
         gt_problem_name(&p, name);
-    const uint64_t seed = v.seed >= 0 ? (uint64_t)v.seed : (uint64_t)time(NULL);
-    const struct gt_session_setup setup = {.device = v.device, .templates = &v.templates};
-    code = gt_session_open(&s, &setup);
-    if (code >= 0)
-        return code;
-    code = load(&view, &v, s.device_key, first < argc ? name : NULL);
-    if (code < 0) {
-        gt_view_rank(&view, 0, s.families);
-        code = verify_all(&t, &s, &view, &v, seed);
-    }
-    if (code < 0)
-        code = conclude(&t, &v, seed);
-    gt_table_destroy(t.table);
-    gt_view_clear(&view);
-    gt_session_close(&s);
-    return code;
+    return verify(&v, first < argc ? name : NULL);
 }
 
 const struct gt_cmd gt_cmd_verify = {

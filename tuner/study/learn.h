@@ -44,6 +44,17 @@ gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
  * used. */
 size_t gt_learn_kept(const char *database, const struct gt_device *d);
 
+/* Makes a folder, and the one that it is in, unless they are there. EIO. */
+gt_status gt_learn_folder(const char *path, struct gt_err *err);
+/* Writes the shelf of the device beside the database into the folder `to`. *given: there is
+ * one. EIO; EPARSE: the shelf is damaged. */
+gt_status gt_learn_give(bool *given, const char *to, const char *database, const char *key,
+                        struct gt_err *err);
+/* Takes the learned shelf of the folder `from`, if it has one and more trials have taught
+ * it than the shelf beside the database. EPARSE: it is damaged, or of another release. */
+gt_status gt_learn_take(bool *taken, const char *from, const char *database,
+                        struct gt_err *err);
+
 /* Writes costs.json to `file`, a FILE *. */
 void gt_costs_write(void *file, const struct gt_costs *costs);
 

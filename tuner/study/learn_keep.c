@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learn_keep.c - the folder beside a database that keeps what was learned. shelf.json has
- * the hashes of the other files and is written last, so a reader sees all of it or nothing.
+ * learn_keep.c - folders of learned shelves: beside a database, and to be given away.
+ * shelf.json has the hashes of the other files and is written last, so a reader sees all of
+ * it or nothing.
  */
 #include "tuner/study/learn.h"
 
@@ -9,12 +10,14 @@
 #include "core/json.h"
 #include "core/new_file.h"
 #include "runtime/lookup/model.h"
+#include "runtime/lookup/shelf_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { DIGEST = 65 };
 
@@ -77,22 +80,22 @@ static gt_status make_folder(const char *path, struct gt_err *err) {
                    strerror(errno));
 }
 
-/* Makes the folder, and the one that it is in. */
-static gt_status make_folders(const char *path, struct gt_err *err) {
+gt_status gt_learn_folder(const char *path, struct gt_err *err) {
     char above[PATH_MAX];
     (void)snprintf(above, sizeof above, "%s", path);
-    *strrchr(above, '/') = '\0';
-    const gt_status status = make_folder(above, err);
+    char *const end = strrchr(above, '/');
+    const bool is_inside = end != NULL && end != above;
+    if (is_inside)
+        *end = '\0';
+    const gt_status status = is_inside ? make_folder(above, err) : GEMMTUNE_OK;
     return status == GEMMTUNE_OK ? make_folder(path, err) : status;
 }
 
-gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
-                        const struct gt_device *d, struct gt_err *err) {
-    char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX], digest[2][DIGEST];
-    gt_device_key(d, key);
-    if (!gt_shelf_learned_folder(folder, database, d))
-        return gt_fail(err, GEMMTUNE_EIO, "%s: the path is too long", database);
-    gt_status status = make_folders(folder, err);
+/* Writes a shelf into the folder, which is made if it is missing. */
+static gt_status write_shelf(const char *folder, const char *key,
+                             const struct gt_lessons *l, struct gt_err *err) {
+    char digest[2][DIGEST];
+    gt_status status = gt_learn_folder(folder, err);
     if (status == GEMMTUNE_OK)
         status = put(digest[0], folder, "costs.json", put_costs, l, err);
     if (status == GEMMTUNE_OK)
@@ -102,16 +105,100 @@ gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
     return status;
 }
 
-size_t gt_learn_kept(const char *database, const struct gt_device *d) {
-    char folder[PATH_MAX], path[PATH_MAX + 16];
+/* ---- reading ------------------------------------------------------------------------- */
+
+/* The device of shelf.json, and the number of its trials. */
+struct card {
+    char key[GT_DEVICE_KEY_MAX];
+    int64_t trials;
+};
+
+/* Reads the card of a learned shelf. ENOTFOUND: the folder has none. */
+static gt_status read_card(struct card *out, const char *folder, struct gt_err *err) {
     struct gt_json *doc = NULL;
-    int64_t trials = 0;
-    if (!gt_shelf_learned_folder(folder, database, d))
-        return 0;
-    (void)snprintf(path, sizeof path, "%s/shelf.json", folder);
-    if (gt_json_load(&doc, path, NULL) == GEMMTUNE_OK)
-        (void)gt_json_need_int(&trials, gt_json_root(doc), "trials", 0, INT64_C(1) << 40,
-                               NULL);
+    char path[PATH_MAX];
+    int64_t model;
+    gt_shelf_join(path, folder, "shelf.json");
+    if (access(path, F_OK) != 0)
+        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: there is no learned shelf", folder);
+    gt_status status = gt_json_load(&doc, path, err);
+    const struct gt_node root = gt_json_root(doc);
+    if (status == GEMMTUNE_OK &&
+        gt_json_kind(gt_json_member(root, "device_key")) == GT_JSON_ABSENT)
+        status = gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: the shelf is of no single device",
+                         folder);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need_text(out->key, sizeof out->key, root, "device_key", err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need_int(&out->trials, root, "trials", 0, INT64_C(1) << 40, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_need_int(&model, root, "model", 1, INT_MAX, err);
+    if (status == GEMMTUNE_OK && model != GT_MODEL_VERSION)
+        status = gt_json_fail(gt_json_member(root, "model"), err,
+                              "it was learned about version %d of the model, and this "
+                              "release has version %d",
+                              (int)model, GT_MODEL_VERSION);
     gt_json_destroy(doc);
-    return (size_t)trials;
+    return status;
+}
+
+gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
+                        const struct gt_device *d, struct gt_err *err) {
+    char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX];
+    gt_device_key(d, key);
+    if (!gt_shelf_learned_folder(folder, database, key))
+        return gt_fail(err, GEMMTUNE_EIO, "%s: the path is too long", database);
+    return write_shelf(folder, key, l, err);
+}
+
+size_t gt_learn_kept(const char *database, const struct gt_device *d) {
+    char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX];
+    struct card card;
+    gt_device_key(d, key);
+    return gt_shelf_learned_folder(folder, database, key) &&
+                   read_card(&card, folder, NULL) == GEMMTUNE_OK
+               ? (size_t)card.trials
+               : 0;
+}
+
+/* Reads a shelf whole, and writes it into the folder `to`. */
+static gt_status copy(const char *to, const char *from, const struct card *card,
+                      struct gt_err *err) {
+    struct gt_lessons l = {.trials = (size_t)card->trials};
+    gt_status status = gt_shelf_read(&l.shelf, from, err);
+    if (status == GEMMTUNE_OK)
+        status = write_shelf(to, card->key, &l, err);
+    gt_lessons_clear(&l);
+    return status;
+}
+
+gt_status gt_learn_give(bool *given, const char *to, const char *database, const char *key,
+                        struct gt_err *err) {
+    char folder[PATH_MAX];
+    struct card card;
+    *given = false;
+    if (!gt_shelf_learned_folder(folder, database, key) ||
+        read_card(&card, folder, NULL) != GEMMTUNE_OK)
+        return GEMMTUNE_OK;
+    const gt_status status = copy(to, folder, &card, err);
+    *given = status == GEMMTUNE_OK;
+    return status;
+}
+
+gt_status gt_learn_take(bool *taken, const char *from, const char *database,
+                        struct gt_err *err) {
+    char folder[PATH_MAX];
+    struct card card, own = {.trials = -1};
+    *taken = false;
+    gt_status status = read_card(&card, from, err);
+    if (status != GEMMTUNE_OK)
+        return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_OK : status;
+    if (!gt_shelf_learned_folder(folder, database, card.key))
+        return gt_fail(err, GEMMTUNE_EIO, "%s: the path is too long", database);
+    (void)read_card(&own, folder, NULL);
+    if (own.trials >= card.trials)
+        return GEMMTUNE_OK;
+    status = copy(folder, from, &card, err);
+    *taken = status == GEMMTUNE_OK;
+    return status;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import_shelf.h - `gemmtune import` of a folder that `export --shelf` wrote, and the check
+ * of a sample before results are taken. */
+#ifndef GT_TUNER_CMD_IMPORT_SHELF_H
+#define GT_TUNER_CMD_IMPORT_SHELF_H
+
+#include "core/new_file.h"
+#include "db/db.h"
+
+#include <stdint.h>
+
+/* Where the results of `path` stand: the file itself, or tuned.json in the folder. */
+const char *gt_import_results(char buf[GT_PATH_SIZE], const char *path);
+/* Takes what the folder `path` has learned of a device, and says so. A file has nothing. */
+gt_status gt_import_learned(const char *path, const char *database, struct gt_err *err);
+
+/* gt_db_import or gt_db_merge */
+typedef gt_status (*gt_take_fn)(struct gt_merge_report *report, struct gt_db *db,
+                                const char *path, struct gt_err *err);
+
+/* Takes the results of the files into a database of its own, and checks `sample` winners of
+ * the device there. Returns -1 when all are correct, else the exit code of `verify`. */
+int gt_import_check(gt_take_fn take, int count, char **paths, const char *device,
+                    int64_t sample);
+
+#endif
