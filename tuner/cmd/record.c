@@ -5,11 +5,11 @@
  * together that processes have left.
  */
 #include "tuner/base/talk.h"
-#include "tuner/cmd/common.h"
+#include "tuner/cmd/gains.h"
 #include "tuner/cmd/recording.h"
 
 struct values {
-    const char *output;
+    const char *output, *db;
     bool merge, quiet;
 };
 
@@ -19,15 +19,24 @@ static const struct gt_option options[] = {
     {"merge", 0, GT_OPT_FLAG, offsetof(struct values, merge), NULL,
      "run nothing: add what processes of this host with GEMMTUNE_EXEC=record:FILE left", 0,
      0},
+    {"db", 0, GT_OPT_TEXT, offsetof(struct values, db), "FILE",
+     "database by which the end says what the problems would gain (else $GEMMTUNE_DB, else "
+     "the user's own)",
+     0, 0},
     GT_OPTION_QUIET(struct values),
     GT_OPTION_END,
 };
 
+enum { SHOWN = 10 }; /* problems with their gains; list --sizes has all */
+
 static int merge(struct gt_recording *r, const struct values *v, int code) {
     struct gt_err err = {""};
     if (gt_recording_merge(r, &err) == GEMMTUNE_OK) {
-        if (!v->quiet)
+        if (!v->quiet) {
             gt_recording_say(r);
+            if (r->any && r->problems > 0)
+                gt_gains_say(r->path, v->db, SHOWN);
+        }
         return code;
     }
     gt_talk("%s", err.line);

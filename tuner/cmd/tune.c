@@ -367,8 +367,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = find_problems(&request, first, own, argv);
     if (code < 0)
         code = build(&request, gt_tune_against(&request, tune(&request)));
-    if (v.program != NULL && code != GT_EXIT_OK && sweep.count > 0 && !v.dry_run)
-        gt_tune_say_recorded(&request);
+    if (v.program != NULL && sweep.count > 0 && !v.dry_run)
+        gt_tune_say_recorded(&request, code);
     gt_sweep_clear(&sweep);
     return code;
 }

@@ -33,8 +33,9 @@ struct gt_tune_request {
 /* Records the program's products and loads them into the sweep; `rehearse` shows before
  * whether tuning could begin. Returns -1 to go on to tune. */
 int gt_tune_record(struct gt_tune_request *r, int (*rehearse)(struct gt_tune_request *));
-/* Says how tuning goes on without another run of the program. */
-void gt_tune_say_recorded(const struct gt_tune_request *r);
+/* Says what was gained, or how tuning goes on without another run of the program. `code` is
+ * the exit code. */
+void gt_tune_say_recorded(const struct gt_tune_request *r, int code);
 
 /* These return exit codes. */
 int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r);

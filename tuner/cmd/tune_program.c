@@ -5,6 +5,7 @@
  * nothing that was recorded is lost when tuning stops, and tuning needs no second run.
  */
 #include "tuner/base/talk.h"
+#include "tuner/cmd/gains.h"
 #include "tuner/cmd/program.h"
 #include "tuner/cmd/tune.h"
 
@@ -26,11 +27,14 @@ static int check_options(const struct gt_tune_values *v) {
     return -1;
 }
 
-void gt_tune_say_recorded(const struct gt_tune_request *r) {
-    gt_talk_line(
-        "\"gemmtune tune --sizes %s\" with the same options goes on without running "
-        "the program again",
-        r->recording.path);
+void gt_tune_say_recorded(const struct gt_tune_request *r, int code) {
+    if (code == GT_EXIT_OK && !r->v->quiet)
+        gt_gains_say(r->recording.path, r->v->db, 0);
+    else if (code != GT_EXIT_OK)
+        gt_talk_line(
+            "\"gemmtune tune --sizes %s\" with the same options goes on without running "
+            "the program again",
+            r->recording.path);
 }
 
 /* A dry run runs no program: it is about what was recorded before. */
