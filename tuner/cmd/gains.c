@@ -140,7 +140,7 @@ static void say_sums(const struct sums *s) {
 
 /* ---- devices ---- */
 
-/* What is made of the rows. */
+/* The rows, the sums, and all that they are made from. */
 struct listing {
     const struct gt_gains_ask *ask;
     size_t most; /* rows of a device */
