@@ -116,5 +116,5 @@ is "a database that is none: the program's exit code" $? 7
 has "and a line about it" "$(cat said)" "wrong.db"
 "$GEMMTUNE" tune --device 0 --effort quick --family naive -o app.json -- "$client" shape=5,6,7 gemm=1 >table 2>said
 is "tune with a program: exit 0" $? 0
-has "tune says the sums at its end" "$(tail -n 2 said)" "NVIDIA H200: 4 of 4 problems tuned, 2 measured*\"gemmtune list --sizes $TMPDIR/app.json\" lists"
+has "tune says the sums at its end" "$(tail -n 2 said)" "NVIDIA H200: 4 of 4 problems tuned, 2 measured*\"gemmtune list --sizes $TMPDIR/app.json\" says it of each"
 exit "$bad"

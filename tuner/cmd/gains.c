@@ -50,9 +50,7 @@ struct gain {
     X(NULL, "saved", TEXT, 0, gt_cell_filled(r->saved), "the same")                        \
     X("status", "status", TEXT, 0, r->status,                                              \
       "win, tie, loss or noisy, as in bench; not measured: tune --against measures it; "   \
-      "imported: verify tries it here, and exec leaves it to the vendor before; not "      \
-      "tuned: "                                                                            \
-      "tune does that")
+      "imported: exec leaves it to the vendor until tune has measured it; not tuned")
 GT_COLUMNS(gain, struct gain, GAINS)
 const struct gt_form gt_gains_form = GT_FORM(gain, "with --sizes");
 
@@ -248,8 +246,7 @@ static gt_status say(const struct gt_gains_ask *ask, const char *file, size_t mo
         gt_common_print_people(l.table, &format, stderr);
         say_all_sums(&l);
         if (ask->sweep->count > most)
-            gt_talk("\"gemmtune list --sizes %s\" lists all %zu problems", file,
-                    ask->sweep->count);
+            gt_talk("\"gemmtune list --sizes %s\" says it of each problem", file);
     }
     clear(&l);
     return status;
