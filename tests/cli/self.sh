@@ -27,7 +27,7 @@ program alone2 'mkdir "$GT_BUILD/here" && sleep 0.3 && rmdir "$GT_BUILD/here"'
 # one works for ever; one has a core for a fifth of the time, and needs a second of it
 program works 'while :; do :; done'
 program shares 'taskset -c "$CORE" sh -c "ulimit -t 1; while :; do :; done"; echo "ok - one"'
-# two leave a process behind, in a session of its own: one ends, one waits until the run is
+# two leave a process, in a session of its own: one ends, one waits until the run is
 # stopped
 program litters 'setsid sh -c "echo \$\$ >$GT_BUILD/left; exec sleep 60" & sleep 0.3; echo "ok - one"'
 program waits 'setsid sh -c "echo \$\$ >$GT_BUILD/left; exec sleep 60"'

@@ -237,8 +237,9 @@ static void test_too_many(void **state) {
     assert_non_null(strstr(err.line, "more than 4194304 legal points"));
     assert_null(s.idx);
     size_t count = 0;
-    assert_int_equal(gt_space_count(&count, SIZE_MAX, f, &d, &p, &err), GEMMTUNE_EINVAL);
-    assert_int_equal(gt_space_count(&count, 1000, f, &d, &p, &err), GEMMTUNE_OK);
+    assert_int_equal(gt_space_count(&count, SIZE_MAX, f, &d, &p, NULL, &err),
+                     GEMMTUNE_EINVAL);
+    assert_int_equal(gt_space_count(&count, 1000, f, &d, &p, NULL, &err), GEMMTUNE_OK);
     assert_int_equal(count, 1000); /* it ended there */
     gt_family_destroy(f);
 }

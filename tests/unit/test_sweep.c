@@ -105,6 +105,22 @@ static void test_duplicates(void **state) {
     expect("\"f32-nn-1x2x3,lda=3\", \"f32-nn-1x2x3\"", "f32-nn-1x2x3", NULL);
 }
 
+/* Calls of a problem, as `gemmtune record` counts them. Duplicates add up. */
+static void test_calls(void **state) {
+    struct gt_sweep s;
+    (void)state;
+    good(&s, "\"f32-nn-1x2x3\", {\"problem\":\"f32-nn-4x4x4\",\"count\":12,\"weight\":3},"
+             "{\"problem\":\"f32-nn-5x5x5\",\"count\":4503599627370496},"
+             "{\"problem\":\"f32-nn-4x4x4\",\"count\":30},"
+             "{\"problem\":\"f32-nn-5x5x5\",\"count\":7}");
+    assert_int_equal(s.count, 3);
+    assert_int_equal(s.item[0].count, 1);
+    assert_int_equal(s.item[1].count, 42);
+    assert_true(s.item[1].weight == 3);
+    assert_true(s.item[2].count == GT_SWEEP_CALLS_MAX);
+    gt_sweep_clear(&s);
+}
+
 static void test_many(void **state) {
     struct gt_sweep s;
     (void)state;
@@ -190,6 +206,8 @@ static const struct {
      "/sizes/0/weight: must be"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"weight\":\"3\"}",
      "/sizes/0/weight: must"},
+    {"{\"problem\":\"f32-nn-1x1x1\",\"count\":0}", "/sizes/0/count: must be"},
+    {"{\"problem\":\"f32-nn-1x1x1\",\"count\":\"many\"}", "/sizes/0/count: must"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"wieght\":3}",
      "did you mean \"weight\"?"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"k\":2}", "a second time"},
@@ -441,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_volumes),
         cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_calls),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_documents),

@@ -74,6 +74,31 @@ static void test_order_and_points(void **state) {
     gt_tune_spaces_free(space, spaces);
 }
 
+/* A limit of workspace: the points of the lists are counted, and no more than are asked
+ * for. */
+static void test_limited(void **state) {
+    gemmtune_problem p;
+    struct gt_space *space;
+    struct gt_err untried;
+    size_t all = 0, listed = 0, counted = 0;
+    int spaces;
+    (void)state;
+    OK(gt_problem_from_name(&p, "f32-nn-16x16x4096", &err));
+    OK(gt_tune_count(&all, SIZE_MAX, &tuner, &p, &err));
+    tuner.limits_workspace = true;
+    tuner.workspace_max = 0;
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    for (int i = 0; i < spaces; i++)
+        listed += space[i].count;
+    gt_tune_spaces_free(space, spaces);
+    OK(gt_tune_count(&counted, SIZE_MAX, &tuner, &p, &err));
+    assert_int_equal(counted, listed);
+    assert_true(listed < all);
+    OK(gt_tune_count(&counted, 7, &tuner, &p, &err));
+    assert_int_equal(counted, 7);
+    tuner.limits_workspace = false;
+}
+
 /* Only the families that were asked for. */
 static void test_some_families(void **state) {
     const struct gt_texts only = {2, {"tile", "naive"}}, f64_only = {1, {"dmma"}};
@@ -123,6 +148,7 @@ static void test_no_legal_point(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_points),
+        cmocka_unit_test(test_limited),
         cmocka_unit_test(test_some_families),
         cmocka_unit_test(test_no_legal_point),
     };

@@ -8,6 +8,7 @@
 #include "core/problem/problem.h"
 #include "core/room.h"
 #include "core/text.h"
+#include "tuner/base/sweep.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum { WEIGHT_MAX = 1000, LINE_SIZE = 2048 };
-static const int64_t count_max = INT64_C(1) << 52;
+static const int64_t count_max = GT_SWEEP_CALLS_MAX;
 
 void gt_recorded_clear(struct gt_recorded *r) {
     for (size_t i = 0; i < r->count; i++) {

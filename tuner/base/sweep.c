@@ -30,6 +30,7 @@ static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight)
     struct gt_sweep_item *item = &s->item[s->count++];
     item->problem = *p;
     item->weight = weight;
+    item->count = 1;
     (void)gt_problem_name(p, item->name);
 }
 
@@ -75,6 +76,13 @@ static size_t slot_of(const size_t *table, size_t mask, const struct gt_sweep *s
     return slot;
 }
 
+static void join(struct gt_sweep_item *into, const struct gt_sweep_item *same) {
+    if (same->weight > into->weight)
+        into->weight = same->weight;
+    into->count = into->count + same->count < GT_SWEEP_CALLS_MAX ? into->count + same->count
+                                                                 : GT_SWEEP_CALLS_MAX;
+}
+
 static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
     size_t size = 16, kept = 0;
     while (size < 2 * s->count)
@@ -87,8 +95,8 @@ static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
         if (table[slot] == 0) {
             s->item[kept] = s->item[i];
             table[slot] = ++kept;
-        } else if (s->item[i].weight > s->item[table[slot] - 1].weight) {
-            s->item[table[slot] - 1].weight = s->item[i].weight;
+        } else {
+            join(&s->item[table[slot] - 1], &s->item[i]);
         }
     }
     s->count = kept;
@@ -197,18 +205,23 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     return status;
 }
 
-/* One problem by its name, in an object. How often a program asked for it matters to no one
- * here. */
+/* One problem by its name, in an object. */
 static gt_status take_recorded(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
     static const char *const keys[] = {"problem", "count", "weight", NULL};
+    const struct gt_node calls = gt_json_member(n, "count");
+    int64_t count = 1;
     double weight = 1;
     gt_status status = gt_json_only(n, keys, err);
     if (status == GEMMTUNE_OK)
         status = gt_sweep_read_weight(&weight, n, err);
+    if (status == GEMMTUNE_OK && gt_json_kind(calls) != GT_JSON_ABSENT)
+        status = gt_json_int(&count, calls, 1, GT_SWEEP_CALLS_MAX, err);
     if (status == GEMMTUNE_OK)
         status = take_name(s, gt_json_member(n, "problem"), err);
-    if (status == GEMMTUNE_OK)
+    if (status == GEMMTUNE_OK) {
         s->item[s->count - 1].weight = weight;
+        s->item[s->count - 1].count = count;
+    }
     return status;
 }
 

@@ -17,13 +17,13 @@
  *   1000.
  *
  * Or an entry has the name of its problem: {"problem": "f32-nn-64x64x64", "count": 12,
- * "weight": 3}. `gemmtune record` writes these; it also writes "passed_on" beside "sizes".
- * Nobody here reads that and "count".
+ * "weight": 3}. `gemmtune record` writes these, with the calls that it counted; it also
+ * writes "passed_on" beside "sizes", which nobody here reads.
  *
  * Dimensions are 1 or more, because an empty product cannot be tuned. A problem without a
  * kernel is refused. Problems are counted before they are expanded, and more than
- * GT_SWEEP_MAX are refused with their number. Duplicates are merged: the first one's place
- * and the largest weight are kept.
+ * GT_SWEEP_MAX are refused with their number. Duplicates are merged: the first one's place,
+ * the largest weight and the sum of their calls are kept.
  */
 #ifndef GT_TUNER_BASE_SWEEP_H
 #define GT_TUNER_BASE_SWEEP_H
@@ -31,6 +31,7 @@
 #include "core/problem/problem.h"
 
 enum { GT_SWEEP_MAX = 100000 };
+#define GT_SWEEP_CALLS_MAX (INT64_C(1) << 52)
 
 struct gt_json;
 
@@ -38,6 +39,7 @@ struct gt_sweep_item {
     gemmtune_problem problem; /* canonical */
     char name[GT_PROBLEM_NAME_MAX];
     double weight;
+    int64_t count; /* calls that were recorded; 1 where the file does not say */
 };
 
 struct gt_sweep {

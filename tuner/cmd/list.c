@@ -8,13 +8,14 @@
 #include "tuner/base/view.h"
 #include "tuner/bench/bench_stats.h"
 #include "tuner/bench/cublas_api.h"
+#include "tuner/cmd/gains.h"
 
 #include <math.h>
 #include <string.h>
 
 struct values {
     struct gt_format format;
-    const char *db, *device;
+    const char *db, *device, *sizes;
     struct gt_texts templates;
 };
 
@@ -22,6 +23,10 @@ static const struct gt_option options[] = {
     GT_OPTION_DB(struct values),
     {"device", 'd', GT_OPT_TEXT, offsetof(struct values, device), "NAME",
      "only this device: its key, or part of its key or name", 0, 0},
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+     "a line for each problem of FILE (sweep.json): whether it is tuned, the vendor's time "
+     "beside ours, and what exec would save in the calls that gemmtune record counted",
+     0, 0},
     GT_OPTION_TEMPLATES(struct values),
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
@@ -171,7 +176,7 @@ static const char *verdict_of(const struct gt_duel *d) {
       "(--templates?)")                                                                    \
     X("provenance", NULL, TEXT, 0, r->row->provenance, "origin of the result")
 GT_COLUMNS(winner, struct winner, WINNERS)
-static const struct gt_form winners = GT_FORM(winner, "");
+static const struct gt_form winners = GT_FORM(winner, "without --sizes");
 
 static gt_status print_winners(struct gt_view *v, const struct gt_families *families,
                                const struct gt_duels *duels, const struct gt_format *format,
@@ -206,40 +211,51 @@ static gt_status load(struct gt_view *v, struct gt_duels *duels, struct gt_db *d
     return status == GEMMTUNE_OK ? gt_duels_load(duels, db, key, err) : status;
 }
 
+static gt_status list_winners(const struct values *v, struct gt_db *db,
+                              const struct gt_families *families, struct gt_err *err) {
+    struct gt_view view = {0};
+    struct gt_duels duels = {NULL, 0};
+    gt_status status = db != NULL ? load(&view, &duels, db, v->device, err) : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK)
+        status = print_winners(&view, families, &duels, &v->format, err);
+    if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL && v->device == NULL)
+        gt_common_say_empty(v->db);
+    gt_duels_clear(&duels);
+    gt_view_clear(&view);
+    return status;
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.db = NULL};
     struct gt_families *families = NULL;
-    struct gt_view view = {0};
-    struct gt_duels duels = {NULL, 0};
+    struct gt_sweep sweep = {0};
     struct gt_db *db = NULL;
     struct gt_err err = {""};
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 0, &first);
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
+    if (code < 0 && v.sizes != NULL)
+        code = gt_common_sweep(&sweep, v.sizes, NULL, 0);
     if (code < 0)
         code = gt_common_read_db(&db, v.db);
-    if (code >= 0)
-        goto done;
-    gt_status status = db != NULL ? load(&view, &duels, db, v.device, &err) : GEMMTUNE_OK;
-    if (status == GEMMTUNE_OK)
-        status = print_winners(&view, families, &duels, &v.format, &err);
-    if (status == GEMMTUNE_OK && view.row_count == 0 && db != NULL && v.device == NULL)
-        gt_common_say_empty(v.db);
-    code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
-done:
-    gt_duels_clear(&duels);
-    gt_view_clear(&view);
+    if (code < 0) {
+        const struct gt_gains_ask ask = {&sweep, db, families, v.device};
+        const gt_status status = v.sizes != NULL ? gt_gains_print(&ask, &v.format, &err)
+                                                 : list_winners(&v, db, families, &err);
+        code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
+    }
     gt_db_close(db);
+    gt_sweep_clear(&sweep);
     gt_families_destroy(families);
     return code;
 }
 
 const struct gt_cmd gt_cmd_list = {
     .name = "list",
-    .operands = "",
+    .operands = "[--sizes FILE]",
     .about = "List the problems that have been tuned, and the winner of each.",
     .options = options,
-    .tables = (const struct gt_form *const[]){&winners, NULL},
+    .tables = (const struct gt_form *const[]){&winners, &gt_gains_form, NULL},
     .run = run,
 };

@@ -5,6 +5,7 @@
  */
 #include "shim/mode.h"
 #include "tuner/cmd/cmd.h"
+#include "tuner/cmd/program.h"
 #include "tuner/base/talk.h"
 
 #include <errno.h>
@@ -64,10 +65,8 @@ static void leave_shim_off(void) {
 int main(int argc, char **argv) {
     leave_shim_off();
     hold_standard_descriptors();
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ,
-                 /* writing past a file's size limit then fails instead of ending us */
-                 SIG_IGN);
+    gt_program_ignore(SIGPIPE);
+    gt_program_ignore(SIGXFSZ); /* writing past a file's size limit then fails instead */
     gemmtune_set_log(say, NULL, GEMMTUNE_LOG_WARN);
     return end_as_stopped(close_stdout(gt_cmd_dispatch(argc, argv)));
 }

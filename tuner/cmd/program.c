@@ -63,8 +63,7 @@ static gt_status put_first(const char *variable, const char *folder, const char 
     return failed == 0 ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
-gt_status gt_program_prepare(const char *exec, struct gt_err *err) {
-    char folder[GT_PATH_SIZE];
+static gt_status find_libraries(char folder[GT_PATH_SIZE], struct gt_err *err) {
     if (!find_folder(folder))
         return gt_fail(err, GEMMTUNE_EIO,
                        "%s is neither beside this program nor in the lib folder beside it",
@@ -72,7 +71,19 @@ gt_status gt_program_prepare(const char *exec, struct gt_err *err) {
     if (strpbrk(folder, ": ") != NULL)
         return gt_fail(err, GEMMTUNE_EIO,
                        "%s has a blank or a colon, where ld.so ends names", folder);
-    gt_status status = put_first("LD_PRELOAD", folder, blas_name, err);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_program_check(struct gt_err *err) {
+    char folder[GT_PATH_SIZE];
+    return find_libraries(folder, err);
+}
+
+gt_status gt_program_prepare(const char *exec, struct gt_err *err) {
+    char folder[GT_PATH_SIZE];
+    gt_status status = find_libraries(folder, err);
+    if (status == GEMMTUNE_OK)
+        status = put_first("LD_PRELOAD", folder, blas_name, err);
     if (status == GEMMTUNE_OK)
         status = put_first("LD_AUDIT", folder, audit_name, err);
     if (status == GEMMTUNE_OK && setenv(GT_SHIM_VARIABLE, exec, 1) != 0)
@@ -94,8 +105,25 @@ gt_status gt_program_path(char out[GT_PATH_SIZE], const char *path, struct gt_er
 
 /* ---- the program  ---- */
 
+/* Signals that gemmtune itself ignores, and what they did before. */
+static struct {
+    int number;
+    struct sigaction before;
+} ignored[4];
+static size_t ignored_count;
+
+void gt_program_ignore(int number) {
+    const struct sigaction none = {.sa_handler = SIG_IGN};
+    if (ignored_count == sizeof ignored / sizeof *ignored)
+        return;
+    ignored[ignored_count].number = number;
+    (void)sigaction(number, &none, &ignored[ignored_count++].before);
+}
+
 int gt_program_become(char **argv) {
     enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
+    for (size_t i = 0; i < ignored_count; i++)
+        (void)sigaction(ignored[i].number, &ignored[i].before, NULL);
     (void)execvp(argv[0], argv);
     return gt_die(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE, "%s: %s", argv[0],
                   strerror(errno));
@@ -114,9 +142,10 @@ static const struct {
     bool handed_on;
 } signals[] = {{SIGTERM, true}, {SIGHUP, true}, {SIGINT, false}, {SIGQUIT, false}};
 enum { SIGNALS = sizeof signals / sizeof *signals };
+static struct sigaction before[SIGNALS]; /* what the signals did before the program */
 
 /* An ignored signal (nohup) stays ignored. */
-static void listen_to_signals(struct sigaction before[SIGNALS]) {
+static void listen_to_signals(void) {
     const struct sigaction own = {.sa_handler = hand_on, .sa_flags = SA_RESTART};
     const struct sigaction none = {.sa_handler = SIG_IGN};
     for (int i = 0; i < SIGNALS; i++) {
@@ -126,8 +155,19 @@ static void listen_to_signals(struct sigaction before[SIGNALS]) {
     }
 }
 
-int gt_program_wait(char **argv) {
-    struct sigaction before[SIGNALS];
+void gt_program_let_go(void) {
+    for (int i = 0; i < SIGNALS; i++)
+        (void)sigaction(signals[i].number, &before[i], NULL);
+}
+
+static int become_served(const char *exec, char **argv) {
+    struct gt_err err = {""};
+    return gt_program_prepare(exec, &err) == GEMMTUNE_OK
+               ? gt_program_become(argv)
+               : gt_die(GT_EXIT_FAILURE, "%s", err.line);
+}
+
+int gt_program_wait(const char *exec, char **argv) {
     sigset_t held, mask;
     int status = 0;
     /* A signal that comes before `child` is known waits. */
@@ -135,13 +175,12 @@ int gt_program_wait(char **argv) {
     (void)sigaddset(&held, SIGTERM);
     (void)sigaddset(&held, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &held, &mask);
-    listen_to_signals(before);
+    listen_to_signals();
     const pid_t started = fork();
     if (started == 0) {
-        for (int i = 0; i < SIGNALS; i++)
-            (void)sigaction(signals[i].number, &before[i], NULL);
+        gt_program_let_go();
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
-        _exit(gt_program_become(argv));
+        _exit(become_served(exec, argv));
     }
     child = started;
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);

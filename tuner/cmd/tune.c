@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 static const struct gt_option options[] = {
     {"device", 'd', GT_OPT_TEXT, offsetof(struct gt_tune_values, device), "N",
@@ -25,13 +25,17 @@ static const struct gt_option options[] = {
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
      "problems to tune (sweep.json)", 0, 0},
+    {"output", 'o', GT_OPT_TEXT, offsetof(struct gt_tune_values, output), "FILE",
+     "with -- PROGRAM: sweep file in which its products are counted, or to which they are "
+     "added (default: recorded.json)",
+     0, 0},
     {"from-misses", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, misses), "FILE",
      "also tune the problems of FILE, to which programs that ran with "
      "GEMMTUNE_MISSES=FILE wrote the problems that a forecast answered; the largest sum "
      "of expected losses comes first",
      0, 0},
     {"random", 0, GT_OPT_INT, offsetof(struct gt_tune_values, drawn.random), "N",
-     "also draw N problems that no list names, and tune them, behind those that are named; "
+     "also draw N problems that no list names, and tune them after the named ones; "
      "the largest expected loss of a lookup comes first; another --seed draws others",
      1, 10000},
     {"cover", 0, GT_OPT_SECONDS, offsetof(struct gt_tune_values, cover), "TIME",
@@ -93,16 +97,14 @@ static const struct gt_option options[] = {
 
 static int load_problems(struct gt_sweep *s, const struct gt_tune_values *v, int argc,
                          char **argv, int first) {
-    if (v->cover > 0)
-        return gt_tune_cover_check(v, argc - first);
-    if (gt_drawn_lacks_random(&v->drawn))
-        return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
-                                     "problems that --random draws");
+    if (v->output != NULL)
+        return gt_die(GT_EXIT_USAGE,
+                      "tune: --output is about the products of a program after --");
     if (!v->sizes && !v->misses && v->drawn.random == 0 && first == argc)
         return gt_die(
             GT_EXIT_USAGE,
             "nothing to tune: give --sizes FILE, --from-misses FILE, --random N, --cover "
-            "TIME or problem names");
+            "TIME, problem names or -- PROGRAM");
     return gt_common_sweep(s, v->sizes, (const char *const *)argv + first, argc - first);
 }
 
@@ -148,16 +150,6 @@ static int find_devices(struct gt_alike *out, const struct gt_tune_values *v) {
     gt_talk_line("on device%s%s, %s%s%s", out->count > 1 ? "s" : "", numbers,
                  out->device[0].name, out->others[0] != '\0' ? "; " : "", out->others);
     return -1;
-}
-
-/* A device is learned from its own trials. */
-static int refuse_several(struct gt_tune_request *r) {
-    if (r->v->cover == 0)
-        return -1;
-    const int code = find_devices(&r->devices, r->v);
-    if (code < 0 && r->devices.count > 1)
-        return gt_die(GT_EXIT_USAGE, "tune: --cover takes one device at a time");
-    return code;
 }
 
 /* ---- misses ---- */
@@ -288,7 +280,8 @@ int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
     return gt_session_choose(t, &how);
 }
 
-static int tune(struct gt_tune_request *r) {
+static int begin(struct gt_tune_request *r,
+                 int (*go)(struct gt_tuner *t, struct gt_session *session, void *user)) {
     struct gt_session_setup setup;
     struct gt_tuner *t = calloc(1, sizeof *t);
     int code = t != NULL ? gt_tune_set_up(t, &setup, r->v)
@@ -298,10 +291,27 @@ static int tune(struct gt_tune_request *r) {
     if (code < 0) {
         setup.found = &r->devices.device[0];
         setup.watches = r->devices.count > 1;
-        code = gt_session_tune(t, &setup, r->sweep->count, r->v->quiet, work, r);
+        code = gt_session_tune(t, &setup, r->sweep->count, r->v->quiet, go, r);
     }
     free(t);
     return code;
+}
+
+/* Whether tuning could begin: options, device, families and database are looked at. */
+static int look(struct gt_tuner *t, struct gt_session *session, void *user) {
+    const struct gt_tune_request *r = user;
+    const int code = open_db(t, r->v);
+    (void)session;
+    gt_db_close(t->db);
+    return code;
+}
+
+static int rehearse(struct gt_tune_request *r) {
+    return begin(r, look);
+}
+
+static int tune(struct gt_tune_request *r) {
+    return begin(r, work);
 }
 
 /* Kernels are worth building also where the search of some problem failed. */
@@ -317,35 +327,71 @@ static int build(const struct gt_tune_request *r, int code) {
     return built != GT_EXIT_OK ? built : code;
 }
 
+/* The words before "--", which begins the command line of a program. */
+static int own_words(int argc, char **argv) {
+    int own = 1;
+    while (own < argc && strcmp(argv[own], "--") != 0)
+        own++;
+    return own < argc ? own : argc;
+}
+
 int gt_tune_parse(struct gt_tune_values *v, int argc, char **argv, int *first) {
+    const int own = own_words(argc, argv);
     *v = (struct gt_tune_values){.seed = 1, .jobs = -1, .workspace = (double)INFINITY};
-    return gt_common_parse(&gt_cmd_tune, argc, argv, v, &v->format, 0, argc, first);
+    v->program = own < argc ? argv + own + 1 : NULL;
+    return gt_common_parse(&gt_cmd_tune, own, argv, v, &v->format, 0, own, first);
+}
+
+/* Finds the problems; a program is run to find them. */
+static int find_problems(struct gt_tune_request *r, int first, int last, char **argv) {
+    const struct gt_tune_values *v = r->v;
+    if (gt_drawn_lacks_random(&v->drawn))
+        return gt_die(GT_EXIT_USAGE, "tune: --types, --volume and --batch are about "
+                                     "problems that --random draws");
+    int code = v->program == NULL ? load_problems(r->sweep, v, last, argv, first)
+               : first < last
+                   ? gt_die(GT_EXIT_USAGE,
+                            "tune: a program after -- excludes problems named before it")
+                   : gt_tune_record(r, rehearse);
+    if (code < 0 && !v->dry_run)
+        gt_session_catch(true);
+    if (code < 0)
+        code = add_misses(r);
+    if (code < 0)
+        code = add_drawn(r);
+    return code < 0 ? keep_shard(r->sweep, v) : code;
+}
+
+/* A cover draws its problems itself. A device is learned from its own trials. */
+static int begin_cover(struct gt_tune_request *r, int operands) {
+    int code = gt_tune_cover_check(r->v, operands);
+    if (code < 0)
+        code = find_devices(&r->devices, r->v);
+    if (code < 0 && r->devices.count > 1)
+        return gt_die(GT_EXIT_USAGE, "tune: --cover takes one device at a time");
+    if (code < 0)
+        gt_session_catch(true);
+    return code;
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct gt_tune_values v;
     struct gt_sweep sweep = {0};
+    const int own = own_words(argc, argv);
     int first = 0;
     (void)cmd;
     int code = gt_tune_parse(&v, argc, argv, &first);
     if (code < 0)
         code = gt_tune_against_check(&v);
-    if (code < 0)
-        code = load_problems(&sweep, &v, argc, argv, first);
     struct gt_tune_request request = {
-        .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = argc - 1};
-    if (code < 0 && !v.dry_run)
-        gt_session_catch(true);
+        .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = own - 1};
     if (code < 0)
-        code = refuse_several(&request);
-    if (code < 0)
-        code = add_misses(&request);
-    if (code < 0)
-        code = add_drawn(&request);
-    if (code < 0)
-        code = keep_shard(&sweep, &v);
+        code = v.cover > 0 ? begin_cover(&request, own - first)
+                           : find_problems(&request, first, own, argv);
     if (code < 0)
         code = build(&request, gt_tune_against(&request, tune(&request)));
+    if (v.program != NULL && sweep.count > 0 && !v.dry_run)
+        gt_tune_say_recorded(&request, code);
     gt_sweep_clear(&sweep);
     return code;
 }
@@ -354,7 +400,7 @@ const struct gt_cmd gt_cmd_tune = {
     .name = "tune",
     .operands =
         "[--device N] (--sizes FILE | --from-misses FILE | --random N | --cover TIME | "
-        "PROBLEM...)",
+        "PROBLEM... | -- PROGRAM ARG...)",
     .about = "Search for the fastest kernel of each problem and store it.",
     .options = options,
     .tables = (const struct gt_form *const[]){&gt_tune_form, &gt_tune_dry_form,

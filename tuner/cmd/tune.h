@@ -5,11 +5,13 @@
 
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/drawn.h"
+#include "tuner/cmd/recording.h"
 #include "tuner/cmd/session.h"
 #include "tuner/rig/alike.h"
 
 struct gt_tune_values {
-    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against;
+    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against, *output;
+    char **program; /* its command line, after "--"; NULL: there is no "--" */
     struct gt_texts families, templates;
     double budget, timeout, workspace, cover;
     int64_t seed, jobs;
@@ -25,7 +27,15 @@ struct gt_tune_request {
     struct gt_alike devices;
     const char *const *word; /* the command line after "tune" */
     int words;
+    struct gt_recording recording; /* of the program */
 };
+
+/* Records the program's products and loads them into the sweep; `rehearse` shows before
+ * whether tuning could begin. Returns -1 to go on to tune. */
+int gt_tune_record(struct gt_tune_request *r, int (*rehearse)(struct gt_tune_request *));
+/* Says what was gained, or how tuning goes on without another run of the program. `code` is
+ * the exit code. */
+void gt_tune_say_recorded(const struct gt_tune_request *r, int code);
 
 /* These return exit codes. */
 int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r);

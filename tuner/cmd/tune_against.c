@@ -7,9 +7,6 @@
  */
 #include "tuner/cmd/tune.h"
 
-#include "runtime/lookup/duels.h"
-#include "runtime/lookup/known.h"
-#include "tuner/base/choose.h"
 #include "tuner/base/progress.h"
 #include "tuner/base/talk.h"
 #include "tuner/bench/bench_ask.h"
@@ -17,6 +14,7 @@
 #include "tuner/bench/bench_stats.h"
 #include "tuner/bench/bench_store.h"
 #include "tuner/bench/cublas_api.h"
+#include "tuner/cmd/standing.h"
 #include "tuner/tune/finals.h"
 
 #include <math.h>
@@ -37,14 +35,6 @@ struct against {
     size_t done, failed, all; /* lines of every workspace */
     gt_status unstored;       /* the first failure to store a line */
     struct gt_err why;
-};
-
-/* The results of a database. */
-struct stored {
-    struct gt_snapshot snapshot;
-    struct gt_known *known;
-    struct gt_index *index;
-    struct gt_duels duels;
 };
 
 /* ---- options ---- */
@@ -75,70 +65,43 @@ static bool is_stopped(void) {
 
 /* ---- what is there ---- */
 
-static void clear(struct stored *s) {
-    gt_duels_clear(&s->duels);
-    gt_index_destroy(s->index);
-    free(s->known);
-    *s = (struct stored){.known = NULL};
-}
-
-static gt_status load(struct stored *s, const struct against *a, struct gt_err *err) {
+static gt_status load(struct gt_standings *s, const struct against *a, struct gt_err *err) {
     struct gt_db *db = NULL;
-    char key[GT_DEVICE_KEY_MAX];
-    int64_t stale = 0;
-    *s = (struct stored){.known = NULL};
+    *s = (struct gt_standings){.device = NULL};
     if (gt_common_read_db(&db, a->r->v->db) >= 0 || db == NULL)
         return gt_fail(err, GEMMTUNE_EDB, "there is no database to compare kernels of");
-    gt_device_key(a->device, key);
-    gt_status status = gt_known_load(&s->known, &s->snapshot.count, &stale, db, a->families,
-                                     a->device->arch, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_index_create(&s->index, s->known, s->snapshot.count, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_duels_load(&s->duels, db, key, err);
+    const gt_status status = gt_standings_load(s, db, a->families, a->device, err);
     gt_db_close(db);
-    s->snapshot.families = a->families;
-    s->snapshot.known = s->known;
-    s->snapshot.index = s->index;
     return status;
 }
 
 /* Whether a verdict of the kernel beside gt_rivals[i] was measured here. */
-static bool has_verdict(const struct against *a, const struct gt_duel *duel, size_t count,
-                        int i, int64_t workspace) {
-    for (size_t at = 0; at < count; at++)
-        if (duel[at].is_local && duel[at].workspace == workspace &&
-            duel[at].version == a->store.version[i] && duel[at].verdict != GT_NOISY &&
-            strcmp(duel[at].library, gt_rivals[i]->name) == 0)
+static bool has_verdict(const struct against *a, const struct gt_standing *standing, int i,
+                        int64_t workspace) {
+    for (const struct gt_duel *d = standing->duel; d < standing->duel + standing->duels;
+         d++)
+        if (d->is_local && d->workspace == workspace && d->version == a->store.version[i] &&
+            d->verdict != GT_NOISY && strcmp(d->library, gt_rivals[i]->name) == 0)
             return true;
     return false;
 }
 
 /* Whether a kernel was tuned for the problem that needs no more workspace, and a library is
  * missing beside it. */
-static bool is_missing(const struct against *a, const struct stored *s,
+static bool is_missing(const struct against *a, const struct gt_standings *s,
                        const struct gt_sweep_item *item, int64_t workspace) {
-    char key[GT_DEVICE_KEY_MAX], point[GT_POINT_TEXT_MAX];
-    struct gt_choice choice;
-    const struct gt_duel *duel;
-    if (gt_choose_from(&choice, &s->snapshot, a->device, &item->problem, (size_t)workspace,
-                       NULL) != GEMMTUNE_OK ||
-        choice.match != GEMMTUNE_MATCH_EXACT)
+    struct gt_standing standing;
+    if (gt_standing_of(&standing, s, item, workspace) != GT_STANDING_TUNED)
         return false;
-    gt_device_key(a->device, key);
-    (void)gt_point_text(&choice.point, point);
-    const struct gt_db_subject kernel = {key, item->name, choice.family->name,
-                                         choice.family->hash, point};
-    const size_t count = gt_duels_of(&duel, &s->duels, gt_db_subject_key(&kernel));
     for (int i = 0; i < GT_RIVALS; i++)
         if (a->store.version[i] > 0 && gt_rivals[i]->serves(a->device, &item->problem) &&
-            !has_verdict(a, duel, count, i, workspace))
+            !has_verdict(a, &standing, i, workspace))
             return true;
     return false;
 }
 
-static gt_status find_lines(struct against *a, const struct stored *s, int64_t workspace,
-                            struct gt_err *err) {
+static gt_status find_lines(struct against *a, const struct gt_standings *s,
+                            int64_t workspace, struct gt_err *err) {
     const struct gt_sweep *all = a->r->sweep;
     gt_status status = GEMMTUNE_OK;
     gt_sweep_clear(&a->sweep);
@@ -251,7 +214,8 @@ static void list_limits(struct against *a) {
         a->limit[a->limits++] = (int64_t)own;
 }
 
-static gt_status compare(struct against *a, const struct stored *s, struct gt_err *err) {
+static gt_status compare(struct against *a, const struct gt_standings *s,
+                         struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     list_limits(a);
     for (int i = 0; i < a->limits && status == GEMMTUNE_OK; i++) {
@@ -282,7 +246,7 @@ static int conclude(const struct against *a) {
 
 static int compare_all(struct against *a) {
     struct gt_err err = {""};
-    struct stored s = {.known = NULL};
+    struct gt_standings s = {.device = NULL};
     int code = find_versions(a);
     if (code >= 0)
         return code;
@@ -290,7 +254,7 @@ static int compare_all(struct against *a) {
     if (status == GEMMTUNE_OK)
         status = compare(a, &s, &err);
     code = status == GEMMTUNE_OK ? conclude(a) : gt_common_fail(status, &err);
-    clear(&s);
+    gt_standings_clear(&s);
     return code;
 }
 

@@ -65,11 +65,12 @@ struct level {
 
 struct walk {
     struct gt_space *space;
-    size_t room;   /* number of points for which space->idx has room */
-    int64_t work;  /* prefixes tried plus expressions evaluated */
-    bool accept;   /* test the accept rules too */
-    bool counts;   /* the points are counted and not listed */
-    size_t enough; /* the walk ends at so many points */
+    size_t room;  /* number of points for which space->idx has room */
+    int64_t work; /* prefixes tried plus expressions evaluated */
+    bool accept;  /* test the accept rules too */
+    bool counts;  /* the points are counted and not listed */
+    const struct gt_space_filter *filter; /* of points that are counted; may be NULL */
+    size_t enough;                        /* the walk ends at so many points */
     struct gt_binding bound;
     /* of the names that gt_bind_walk and gt_bind_slots bind */
     int walk_slot, m_slot, batch_slot;
@@ -288,6 +289,16 @@ static const struct answer *answer_of(struct walk *w, const struct level *level,
     return a;
 }
 
+static bool is_wanted(const struct walk *w) {
+    const struct gt_family *f = w->space->family;
+    int64_t values[GT_POINT_MAX] = {0};
+    if (w->filter == NULL)
+        return true;
+    for (int i = 0; i < f->param_count; i++)
+        values[i] = f->param[i].value[w->at[i]];
+    return w->filter->wants(w->filter->user, values);
+}
+
 static gt_status keep(struct walk *w) {
     struct gt_space *s = w->space;
     const size_t size = (size_t)s->params;
@@ -295,7 +306,7 @@ static gt_status keep(struct walk *w) {
         return gt_fail(w->err, GEMMTUNE_EINVAL, "family %s has more than %d legal points",
                        s->family->name, POINTS_MAX);
     if (w->counts) {
-        s->count++;
+        s->count += is_wanted(w);
         return GEMMTUNE_OK;
     }
     if (s->count == w->room) {
@@ -385,10 +396,14 @@ gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
 
 gt_status gt_space_count(size_t *out, size_t enough, const struct gt_family *f,
                          const struct gt_device *d, const gemmtune_problem *p,
-                         struct gt_err *err) {
+                         const struct gt_space_filter *filter, struct gt_err *err) {
     struct gt_space s = {.family = f, .params = f->param_count};
-    struct walk w = {
-        .space = &s, .accept = true, .counts = true, .enough = enough, .err = err};
+    struct walk w = {.space = &s,
+                     .accept = true,
+                     .counts = true,
+                     .filter = filter,
+                     .enough = enough,
+                     .err = err};
     const gt_status status = walk(&w, d, p);
     *out = status == GEMMTUNE_OK ? s.count : 0;
     return status;

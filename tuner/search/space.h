@@ -31,13 +31,17 @@ gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
 gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err);
-/* Counts the points of gt_space_create, and ends once there are `enough`: *out is then at
- * least `enough`. Nothing is listed. ENOMEM; EINVAL as gt_space_create, of what was
- * counted.
- */
+/* Which legal points are wanted, by their values in the family's parameter order. */
+struct gt_space_filter {
+    bool (*wants)(const void *user, const int64_t values[GT_POINT_MAX]);
+    const void *user;
+};
+/* Counts the points of gt_space_create that the filter wants (NULL: all), and ends once
+ * there are `enough`: *out is then at least `enough`. Nothing is listed. ENOMEM; EINVAL as
+ * gt_space_create, for the points that were counted. */
 gt_status gt_space_count(size_t *out, size_t enough, const struct gt_family *f,
                          const struct gt_device *d, const gemmtune_problem *p,
-                         struct gt_err *err);
+                         const struct gt_space_filter *filter, struct gt_err *err);
 void gt_space_clear(struct gt_space *s);
 void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out);
 /* The point's values in the family's parameter order, as gt_bind_values takes them. */

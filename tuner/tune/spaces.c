@@ -45,22 +45,41 @@ struct making {
     const gemmtune_problem *problem;
 };
 
+/* A limit of workspace, and a family that is fitted to a problem. */
+struct limit {
+    const struct gt_tuner *tuner;
+    struct gt_fit_base base;
+};
+
+/* Whether a point of the family keeps to the limit. */
+static bool keeps_to(const void *user, const int64_t values[GT_POINT_MAX]) {
+    const struct limit *l = user;
+    struct gt_fit fit;
+    return gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK ||
+           fit.passes.workspace_bytes <= l->tuner->workspace_max;
+}
+
+/* False: there is no limit, or the family does not fit. */
+static bool has_limit(struct limit *out, const struct gt_tuner *t,
+                      const struct gt_family *f, const gemmtune_problem *p) {
+    out->tuner = t;
+    return t->limits_workspace &&
+           gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) == GEMMTUNE_OK;
+}
+
 /* Drops the points that need more workspace than the search is limited to. */
 static void drop_hungry(struct gt_space *s, const struct gt_tuner *t,
                         const gemmtune_problem *p) {
     const size_t size = (size_t)s->params;
     int64_t values[GT_POINT_MAX];
-    struct gt_fit_base base;
-    struct gt_fit fit;
+    struct limit limit;
     size_t kept = 0;
-    if (gt_fit_begin(&base, s->family, &t->device, p, GT_VECTOR_BYTES, NULL) != GEMMTUNE_OK)
+    if (!has_limit(&limit, t, s->family, p))
         return;
     for (size_t i = 0; i < s->count; i++) {
         gt_space_values(s, i, values);
-        if (gt_fit_end(&fit, &base, &t->device, values, NULL) == GEMMTUNE_OK &&
-            fit.passes.workspace_bytes > t->workspace_max)
-            continue;
-        memmove(s->idx + kept++ * size, s->idx + i * size, size);
+        if (keeps_to(&limit, values))
+            memmove(s->idx + kept++ * size, s->idx + i * size, size);
     }
     s->count = kept;
 }
@@ -71,7 +90,7 @@ static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
     for (struct made *x = m->made + first; x < m->made + end; x++) {
         x->status =
             gt_space_create(&x->space, x->family, &m->tuner->device, m->problem, &x->why);
-        if (x->status == GEMMTUNE_OK && m->tuner->limits_workspace)
+        if (x->status == GEMMTUNE_OK)
             drop_hungry(&x->space, m->tuner, m->problem);
     }
 }
@@ -156,32 +175,24 @@ static size_t enough_of(const struct gt_family *f, size_t enough) {
     return SIZE_MAX;
 }
 
-/* Counts the points of a search that is limited to a workspace: only a list tells. */
-static gt_status count_listed(size_t *points, const struct gt_tuner *t,
-                              const gemmtune_problem *p, struct gt_err *err) {
-    struct gt_space *space = NULL;
-    struct gt_err untried;
-    int spaces = 0;
-    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, t, p, err);
-    *points = 0;
-    for (int i = 0; i < spaces; i++)
-        *points += space[i].count;
-    gt_tune_spaces_free(space, spaces);
-    return status;
+static gt_status count_family(size_t *points, size_t enough, const struct gt_tuner *t,
+                              const struct gt_family *f, const gemmtune_problem *p,
+                              struct gt_err *err) {
+    struct limit limit;
+    const struct gt_space_filter filter = {keeps_to, &limit};
+    return gt_space_count(points, enough_of(f, enough), f, &t->device, p,
+                          has_limit(&limit, t, f, p) ? &filter : NULL, err);
 }
 
 gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
                         const gemmtune_problem *p, struct gt_err *err) {
     struct gt_err untried = {""}, why;
-    gt_status status = GEMMTUNE_OK;
     size_t sum = 0, n = 0;
-    if (t->limits_workspace)
-        return count_listed(points, t, p, err);
     for (size_t i = 0; i < gt_families_count(t->families) && sum < enough; i++) {
         const struct gt_family *f = gt_families_at(t->families, i);
         if (!gt_tune_wants(t, f) || !gt_family_serves(f, &t->device, p, NULL))
             continue;
-        status = gt_space_count(&n, enough_of(f, enough - sum), f, &t->device, p, &why);
+        const gt_status status = count_family(&n, enough - sum, t, f, p, &why);
         if (status == GEMMTUNE_EINVAL)
             add_untried(&untried, &why);
         else if (status != GEMMTUNE_OK)
