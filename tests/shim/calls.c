@@ -34,12 +34,15 @@ unsigned call_gemm(void *handle, const struct product *p, const void *alpha,
                 (START, p->a, p->m, p->b, p->k, beta, p->c, p->m));
 }
 
-static void *layout(const struct product *p, int rows, int cols) {
+static void *layout(const struct product *p, int rows, int cols, int32_t order) {
     const int64_t stride = (int64_t)rows * cols;
     void *out = NULL;
     (void)CALL("cublasLtMatrixLayoutCreate",
                (void **, unsigned, uint64_t, uint64_t, int64_t),
-               (&out, p->type, (uint64_t)rows, (uint64_t)cols, rows));
+               (&out, p->type, (uint64_t)rows, (uint64_t)cols,
+                order == GT_SHIM_ORDER_ROW ? cols : rows));
+    (void)CALL("cublasLtMatrixLayoutSetAttribute", (void *, unsigned, const void *, size_t),
+               (out, GT_SHIM_LAYOUT_ORDER, &order, sizeof order));
     (void)CALL("cublasLtMatrixLayoutSetAttribute", (void *, unsigned, const void *, size_t),
                (out, GT_SHIM_LAYOUT_BATCH, &p->batch, sizeof p->batch));
     (void)CALL("cublasLtMatrixLayoutSetAttribute", (void *, unsigned, const void *, size_t),
@@ -69,21 +72,23 @@ static void *describe(const struct product *p, int sms) {
 unsigned call_lt(void *handle, void *stream, const struct product *p, const void *alpha,
                  const void *beta, int sms) {
     void *desc = describe(p, sms);
-    void *a = layout(p, p->m, p->k), *b = layout(p, p->k, p->n), *c = layout(p, p->m, p->n);
+    void *a = layout(p, p->m, p->k, p->order), *b = layout(p, p->k, p->n, p->order);
+    void *c = layout(p, p->m, p->n, p->order_c), *d = layout(p, p->m, p->n, p->order);
     struct gt_shim_heuristic found = {.algo = {{99}}};
     int count = 0;
     if (p->algo == 1)
         (void)CALL("cublasLtMatmulAlgoGetHeuristic",
                    (void *, void *, void *, void *, void *, void *, void *, int,
                     struct gt_shim_heuristic *, int *),
-                   (handle, desc, a, b, c, c, NULL, 1, &found, &count));
+                   (handle, desc, a, b, c, d, NULL, 1, &found, &count));
     const unsigned status = CALL("cublasLtMatmul",
                                  (void *, void *, const void *, const void *, void *,
                                   const void *, void *, const void *, const void *, void *,
                                   void *, void *, const void *, void *, size_t, void *),
                                  (handle, desc, alpha, p->a, a, p->b, b, beta, p->c, c,
-                                  p->d, c, p->algo == 0 ? NULL : &found.algo, p->workspace,
+                                  p->d, d, p->algo == 0 ? NULL : &found.algo, p->workspace,
                                   (size_t)p->workspace_bytes, stream));
+    (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (d));
     (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (c));
     (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (b));
     (void)CALL("cublasLtMatrixLayoutDestroy", (void *), (a));

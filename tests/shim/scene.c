@@ -3,9 +3,11 @@
  * scene.c - see scene.h. A scene is words, which are done one after another:
  *
  * - each: calls every function once
+ * - orders: calls cublasLt in every combination of orders, 64 times
  * - type=f32, f64, bf16; shape=M,N,K; batch=N; beta=X: the product (f32, 32,48,64, 1, 0)
  * - old=X: the elements of C before each call; nan is one (0)
  * - epilogue=N, algo=N, apart: of cublasLt; apart: D is not C (1, 0)
+ * - order=N, order-c=N: of cublasLt's matrices, and of C alone
  * - odd: matrices begin one element later
  * - device-scalars: alpha and beta lie in device memory
  * - math=N, sms=N: of the handle
@@ -310,6 +312,8 @@ static void play(const char *word, const char *value) {
 #define WORD(name) strcmp(word, name) == 0
     if (WORD("each"))
         each_function(now.handle);
+    else if (WORD("orders"))
+        each_order(now.handle, now.p.epilogue);
     else if (WORD("type"))
         set_type(value);
     else if (WORD("shape"))
@@ -322,6 +326,10 @@ static void play(const char *word, const char *value) {
         now.p.old = atof(value);
     else if (WORD("epilogue"))
         now.p.epilogue = (unsigned)number;
+    else if (WORD("order"))
+        now.p.order = now.p.order_c = number;
+    else if (WORD("order-c"))
+        now.p.order_c = number;
     else if (WORD("algo"))
         now.p.algo = number;
     else if (WORD("apart"))

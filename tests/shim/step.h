@@ -3,6 +3,7 @@
 #ifndef GT_TESTS_SHIM_STEP_H
 #define GT_TESTS_SHIM_STEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The address of a function of cuBLAS, as the program finds it. Ends the program where
@@ -23,13 +24,18 @@ void scene_expect(const char *what, unsigned status, double got, double want);
 /* Calls every function once, and compares results of f32, f64 and bf16. */
 void each_function(void *handle);
 
+/* Calls cublasLt in every combination of orders, transposes and batches, and compares. A
+ * bias must be refused where D is in row order. */
+void each_order(void *handle, unsigned epilogue);
+
 /* A column-major product: A is all 1, B all 2, C all `old`. */
 struct product {
     unsigned type; /* of cuBLAS: f32, f64 or bf16 */
     int m, n, k, batch;
     double beta, old;
-    unsigned epilogue; /* of cublasLt */
-    int algo;          /* of cublasLt: 0 none, 1 the heuristic's, 2 one of its own */
+    unsigned epilogue;  /* of cublasLt */
+    int order, order_c; /* of cublasLt's A, B and D; of its C */
+    int algo;           /* of cublasLt: 0 none, 1 the heuristic's, 2 one of its own */
     void *a, *b, *c, *d, *bias; /* d: what is written, c or another */
     void *workspace;
     int64_t workspace_bytes;
