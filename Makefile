@@ -316,7 +316,7 @@ $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 
 # Programs that find cuBLAS in different ways: tests/shim/scene.h.
 SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12)
-SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o orders.o calls.o cuda.o linked.o direct.o)
+SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o orders.o process.o calls.o cuda.o linked.o direct.o)
 $(B)/tests/shim/%.o: FILE_CFLAGS = -Wno-unused-parameter -D_GNU_SOURCE
 define link_client
 $(call say,LD,$@)
@@ -334,7 +334,7 @@ $(B)/tests/shim/plugin.so: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(
 	$(call link_client,-shared)
 $(B)/tests/shim/plugin.so12: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas12/,libcublas.so.12 libcublasLt.so.12)
 	$(call link_client,-shared)
-$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o each.o orders.o calls.o cuda.o)
+$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o each.o orders.o process.o calls.o cuda.o)
 	$(call link_client)
 
 # Stand-ins for cuBLAS and cublasLt that programs are linked with, of two releases, in a folder of each. ld.so is
