@@ -315,7 +315,7 @@ $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 	$(Q)ln -sf ../../../$(<F) $@
 
 # Programs that find cuBLAS in different ways: tests/shim/scene.h.
-SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12)
+SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12 early.so)
 SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o orders.o process.o calls.o cuda.o linked.o direct.o)
 $(B)/tests/shim/%.o: FILE_CFLAGS = -Wno-unused-parameter -D_GNU_SOURCE
 define link_client
@@ -331,6 +331,8 @@ $(B)/tests/shim/linked12: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefi
 $(B)/tests/shim/linked_now: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
 	$(call link_client,-Wl$(comma)-z$(comma)now)
 $(B)/tests/shim/plugin.so: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
+	$(call link_client,-shared)
+$(B)/tests/shim/early.so: $(B)/tests/shim/early.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
 	$(call link_client,-shared)
 $(B)/tests/shim/plugin.so12: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas12/,libcublas.so.12 libcublasLt.so.12)
 	$(call link_client,-shared)

@@ -58,6 +58,17 @@ is "two releases at once: each gets its own calls" "$(sort log | uniq -c | tr -s
     " 2 cublasSgemm_v2 12
  2 cublasSgemm_v2 13"
 
+# ---- locks of ld.so ----
+
+# A constructor runs with ld.so's lock held. Another thread waits for that lock, and must not hold one of the shim's.
+for known in "" known; do
+    record env ${known:+EARLY=known} timeout 60 "$clients/loader" early "$clients/early.so" shape=5,6,7 gemm=3
+    is "a constructor and a thread${known:+, with cuBLAS known}: they end" "$code" 0
+    is "their calls are counted" "$(counted | sort | tr '\n' ' ')" "f32-nn-1x1x1 2 f32-nn-6x5x7 3 "
+    preload serve env ${known:+EARLY=known} timeout 60 "$clients/loader" early "$clients/early.so" gemm=3 2>said
+    is "they end while products are served" $? 0
+done
+
 # ---- preloaded alone ----
 
 for how in "linked" "linked_now" "linked12" "loader plugin $clients/plugin.so" "loader both $clients/plugin.so"; do
