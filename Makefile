@@ -314,6 +314,13 @@ $(B)/tests/fake/gemmtune/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/gemmtune/r
 $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 	$(Q)ln -sf ../../../$(<F) $@
 
+# The shim beside a libgemmtune with plans of two passes.
+FAKE_PLANS := $(addprefix $(B)/tests/fake/plans/,libgemmtune.so.$(SOVERSION) libgemmtune-blas.so)
+$(B)/tests/fake/plans/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/plans/plans.o tools/exports.map
+	$(call link,$(SO_LDFLAGS))
+$(B)/tests/fake/plans/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
+	$(Q)ln -sf ../../../$(<F) $@
+
 # Programs that find cuBLAS in different ways: tests/shim/scene.h.
 SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12 early.so)
 SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o orders.o process.o calls.o cuda.o linked.o direct.o)
@@ -389,7 +396,7 @@ $(GUARD): $(GUARD).o
 	$(call link)
 # The tools of tests without a device, and of the other tests.
 FEW_TOOLS := $(GUARD) $(addprefix $(B)/tests/fake/,libcblas.so libopenblas.so)
-TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_PLANS) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 

@@ -15,7 +15,8 @@
  * - odd: matrices begin one element later
  * - device-scalars: alpha and beta lie in device memory
  * - math=N, sms=N: of the handle
- * - stream: a stream of its own; workspace=N: given to the handle and to cublasLt
+ * - stream: a stream of its own; same-stream: the present one, set again; workspace=N:
+ * given to the handle and to cublasLt
  * - context: another CUDA context; handle: another handle, the old one is destroyed
  * - capture, replay=N: calls of one product between them are captured, and run N times
  * - gemm=N, lt=N: calls cuBLAS, cublasLt N times, and compares the result
@@ -294,9 +295,13 @@ static void set_attribute(const char *value) {
         exit(2);
 }
 
+static void set_same_stream(void) {
+    (void)CALL("cublasSetStream_v2", (void *, void *), (now.handle, now.stream));
+}
+
 static void set_stream(void) {
     now.stream = cuda_stream();
-    (void)CALL("cublasSetStream_v2", (void *, void *), (now.handle, now.stream));
+    set_same_stream();
 }
 
 static void set_workspace(int bytes) {
@@ -412,6 +417,8 @@ static void play(const char *word, const char *value) {
         (void)CALL("cublasSetSmCountTarget", (void *, int), (now.handle, now.sms = number));
     else if (WORD("stream"))
         set_stream();
+    else if (WORD("same-stream"))
+        set_same_stream();
     else if (WORD("workspace"))
         set_workspace(number);
     else if (WORD("context"))
