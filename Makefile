@@ -303,7 +303,9 @@ $(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*
 $(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
 # Other tests do without the interpreter, which takes long to compile.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
-$(B)/tests/unit/test_shim_handle: $(SHIM_OBJ)
+$(addprefix $(B)/tests/unit/test_shim_,handle fork original): $(SHIM_OBJ)
+$(B)/tests/unit/test_shim_original.o: FILE_CFLAGS = -D_GNU_SOURCE
+$(B)/tests/unit/test_shim_original: | $(B)/tests/fake/blas13/libcublas.so.13
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 # The shim beside a libgemmtune that knows times of the vendor's: tests/fake/gemmtune/rival.c.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# handles.sh - `gemmtune exec` with kernels of two passes, which need a workspace: whose it is, and who may use it when.
+# handles.sh - `gemmtune exec` with kernels of two passes, which need a workspace: who owns it, and who may use it when.
 # libgemmtune, the driver and cuBLAS are stand-ins. A launch ends the program when another one writes into its workspace.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
