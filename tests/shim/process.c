@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static pthread_key_t key;
@@ -34,11 +35,26 @@ void call_late(void (*call)(void)) {
     (void)pthread_join(thread, NULL);
 }
 
+enum { FIRST = 3, LAST = 255, THEIRS = 128 };
+static ino_t theirs;
+
 void become_daemon(const char *file) {
-    enum { FIRST = 3, LAST = 255 };
     for (int fd = FIRST; fd <= LAST; fd++)
         (void)close(fd);
     const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-    for (int i = 0; fd >= 0 && i < LAST / 2; i++)
+    struct stat s;
+    for (int i = 1; fd >= 0 && i < THEIRS; i++)
         (void)!dup(fd);
+    if (fd != FIRST || fstat(fd, &s) != 0)
+        exit(2);
+    theirs = s.st_ino;
+}
+
+int lost_descriptors(void) {
+    int lost = 0;
+    for (int i = 0; i < THEIRS; i++) {
+        struct stat s;
+        lost += fstat(FIRST + i, &s) != 0 || s.st_ino != theirs;
+    }
+    return lost;
 }

@@ -28,7 +28,8 @@
  * - late-lt: a thread calls cublasLt, and again in the destructor of its data
  * - guard: the memory of the workspace is the program's again. intact: nobody wrote to it
  * - renew: the CUDA context ends, and another one gets its address
- * - daemon=FILE: all descriptors are closed, and FILE gets their numbers
+ * - daemon=FILE: all descriptors are closed, and FILE gets their numbers; theirs: it still
+ * has them
  * - fork: what follows happens in a child
  * - sleep=MS
  */
@@ -449,6 +450,8 @@ static void play(const char *word, const char *value) {
         cuda_renew_context();
     else if (WORD("daemon"))
         become_daemon(value);
+    else if (WORD("theirs"))
+        scene_expect("descriptors that somebody closed", 0, lost_descriptors(), 0);
     else if (WORD("fork"))
         in_a_child();
     else if (WORD("sleep"))

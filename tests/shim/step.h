@@ -56,5 +56,7 @@ void call_late(void (*call)(void));
 /* Closes all descriptors and gives their numbers to FILE, as programs do that become
  * daemons. */
 void become_daemon(const char *file);
+/* How many of these descriptors somebody else has closed since. */
+int lost_descriptors(void);
 
 #endif

@@ -160,6 +160,8 @@ done
 record "$clients/linked" gemm=1 daemon=theirs gemm=7
 is "a program that closes all descriptors: its calls are counted" "$code $(counted)" "0 f32-nn-48x32x64 8"
 is "and its next file is its own" "$(cat theirs)" ""
+record "$clients/linked" gemm=1 daemon=theirs fork gemm=1 theirs
+is "also in a child" "$code $(counted) $(cat theirs)" "0 f32-nn-48x32x64 2 "
 # The matrices of the last call lie where the thread's data were.
 record "$clients/linked" shape=112,112,112 beta=1 late-lt
 is "calls of cublasLt while a thread's data are destroyed" "$code $(counted)" "0 f32-nn-112x112x112,beta 3"
