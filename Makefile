@@ -303,7 +303,9 @@ $(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*
 $(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
 # Other tests do without the interpreter, which takes long to compile.
 $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_ptx*.c)): $(PTX_OBJ)
-$(B)/tests/unit/test_shim_handle: $(SHIM_OBJ)
+$(addprefix $(B)/tests/unit/test_shim_,handle fork original): $(SHIM_OBJ)
+$(B)/tests/unit/test_shim_original.o: FILE_CFLAGS = -D_GNU_SOURCE
+$(B)/tests/unit/test_shim_original: | $(B)/tests/fake/blas13/libcublas.so.13
 $(B)/tests/fake/lib%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 
 # The shim beside a libgemmtune that knows times of the vendor's: tests/fake/gemmtune/rival.c.
@@ -314,9 +316,16 @@ $(B)/tests/fake/gemmtune/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/gemmtune/r
 $(B)/tests/fake/gemmtune/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
 	$(Q)ln -sf ../../../$(<F) $@
 
+# The shim beside a libgemmtune with plans of two passes.
+FAKE_PLANS := $(addprefix $(B)/tests/fake/plans/,libgemmtune.so.$(SOVERSION) libgemmtune-blas.so)
+$(B)/tests/fake/plans/libgemmtune.so.$(SOVERSION): $(B)/tests/fake/plans/plans.o tools/exports.map
+	$(call link,$(SO_LDFLAGS))
+$(B)/tests/fake/plans/libgemmtune-blas.so: $(B)/libgemmtune-blas.so
+	$(Q)ln -sf ../../../$(<F) $@
+
 # Programs that find cuBLAS in different ways: tests/shim/scene.h.
-SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12)
-SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o calls.o cuda.o linked.o direct.o)
+SHIM_CLIENTS := $(addprefix $(B)/tests/shim/,linked linked12 linked_now loader plugin.so plugin.so12 early.so)
+SHIM_SCENE   := $(addprefix $(B)/tests/shim/,scene.o each.o orders.o process.o calls.o cuda.o linked.o direct.o)
 $(B)/tests/shim/%.o: FILE_CFLAGS = -Wno-unused-parameter -D_GNU_SOURCE
 define link_client
 $(call say,LD,$@)
@@ -332,9 +341,11 @@ $(B)/tests/shim/linked_now: $(B)/tests/shim/main_linked.o $(SHIM_SCENE) $(addpre
 	$(call link_client,-Wl$(comma)-z$(comma)now)
 $(B)/tests/shim/plugin.so: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
 	$(call link_client,-shared)
+$(B)/tests/shim/early.so: $(B)/tests/shim/early.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas13/,libcublas.so.13 libcublasLt.so.13)
+	$(call link_client,-shared)
 $(B)/tests/shim/plugin.so12: $(B)/tests/shim/plugin.o $(SHIM_SCENE) $(addprefix $(B)/tests/fake/blas12/,libcublas.so.12 libcublasLt.so.12)
 	$(call link_client,-shared)
-$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o each.o calls.o cuda.o)
+$(B)/tests/shim/loader: $(addprefix $(B)/tests/shim/,loader.o scene.o each.o orders.o process.o calls.o cuda.o)
 	$(call link_client)
 
 # Stand-ins for cuBLAS and cublasLt that programs are linked with, of two releases, in a folder of each. ld.so is
@@ -387,7 +398,7 @@ $(GUARD): $(GUARD).o
 	$(call link)
 # The tools of tests without a device, and of the other tests.
 FEW_TOOLS := $(GUARD) $(addprefix $(B)/tests/fake/,libcblas.so libopenblas.so)
-TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_PLANS) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 

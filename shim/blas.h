@@ -80,6 +80,7 @@
     X(GT_SHIM_LAYOUT_BATCH, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5)                         \
     X(GT_SHIM_LAYOUT_STRIDE, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6)               \
     X(GT_SHIM_ORDER_COL, CUBLASLT_ORDER_COL, 0)                                            \
+    X(GT_SHIM_ORDER_ROW, CUBLASLT_ORDER_ROW, 1)                                            \
     X(GT_SHIM_FILL_FULL, CUBLAS_FILL_MODE_FULL, 2)                                         \
     X(GT_SHIM_EPI_NONE, CUBLASLT_EPILOGUE_DEFAULT, 1)                                      \
     X(GT_SHIM_EPI_RELU, CUBLASLT_EPILOGUE_RELU, 2)                                         \

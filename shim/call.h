@@ -60,6 +60,7 @@ struct gt_shim_call {
     bool entered;                          /* gt_shim_end leaves again */
 
     /* set by the reader */
+    bool swaps;         /* cublasLt's D is in row order: the reader has exchanged a and b */
     unsigned epilogue;  /* a row of gt_shim_epilogues */
     unsigned bias_type; /* as type_a; of the bias alone */
     const void *bias;   /* or NULL */

@@ -3,15 +3,15 @@
 #include "shim/device.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct gt_shim_driver driver;
-static bool ready;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* NULL: nobody has looked yet. It is never freed. */
+static _Atomic(struct gt_shim_driver *) driver;
+static struct gt_shim_driver absent; /* there is no driver */
 
-static void load(void) {
+static bool load(struct gt_shim_driver *out) {
     static const struct {
         const char *symbol;
         size_t offset;
@@ -25,17 +25,30 @@ static void load(void) {
     const char *path = getenv("GEMMTUNE_LIBCUDA");
     void *library = dlopen(path != NULL && path[0] != '\0' ? path : "libcuda.so.1",
                            RTLD_LAZY | RTLD_LOCAL);
-    ready = library != NULL;
+    bool ready = library != NULL;
     for (size_t i = 0; ready && i < sizeof rows / sizeof *rows; i++) {
         void *symbol = dlsym(library, rows[i].symbol);
-        memcpy((char *)&driver + rows[i].offset, &symbol, sizeof symbol);
+        memcpy((char *)out + rows[i].offset, &symbol, sizeof symbol);
         ready = symbol != NULL || !rows[i].needed;
     }
+    return ready;
+}
+
+/* As with gt_shim_gemmtune, nobody waits for a thread that is in ld.so. */
+static struct gt_shim_driver *look(void) {
+    struct gt_shim_driver *own = calloc(1, sizeof *own), *before = NULL;
+    struct gt_shim_driver *found = own != NULL && load(own) ? own : &absent;
+    const bool first = atomic_compare_exchange_strong(&driver, &before, found);
+    if (!first || found != own)
+        free(own);
+    return first ? found : before;
 }
 
 const struct gt_shim_driver *gt_shim_driver(void) {
-    (void)pthread_once(&once, load);
-    return ready ? &driver : NULL;
+    struct gt_shim_driver *d = atomic_load_explicit(&driver, memory_order_acquire);
+    if (d == NULL)
+        d = look();
+    return d != &absent ? d : NULL;
 }
 
 uint64_t gt_shim_context(const struct gt_shim_driver *d) {

@@ -72,6 +72,48 @@ static bool has_batch_mode(const struct gt_shim_call *x, int i) {
            mode != 0;
 }
 
+/* ---- row order  ---- */
+
+/* A matrix in row order is its transpose in column order, with the same leading
+ * dimension. */
+static void turn(struct layout *l) {
+    const uint64_t rows = l->rows;
+    l->rows = l->cols;
+    l->cols = rows;
+    l->order = GT_SHIM_ORDER_COL;
+}
+
+/* The conjugate of a real matrix is the matrix. Another op than these three stays one that
+ * cuBLAS refuses. */
+static unsigned turned(unsigned op) {
+    return op == GT_SHIM_N                              ? GT_SHIM_T
+           : op == GT_SHIM_T || op == GT_SHIM_CONJUGATE ? GT_SHIM_N
+                                                        : op;
+}
+
+/* Puts the same product in column order: where D is in row order, its transpose
+ * op(B)^T op(A)^T. */
+static void turn_to_columns(struct gt_shim_call *x, struct layout at[4]) {
+    if (at[0].order == GT_SHIM_ORDER_ROW) {
+        turn(&at[0]);
+        x->op_a = turned(x->op_a);
+    }
+    if (at[1].order == GT_SHIM_ORDER_ROW) {
+        turn(&at[1]);
+        x->op_b = turned(x->op_b);
+    }
+    x->swaps = at[3].order == GT_SHIM_ORDER_ROW;
+    if (!x->swaps)
+        return;
+    const struct layout a = at[0];
+    const unsigned op_a = x->op_a;
+    at[0] = at[1];
+    at[1] = a;
+    x->op_a = turned(x->op_b);
+    x->op_b = turned(op_a);
+    turn(&at[3]);
+}
+
 /* ---- what must be as at first  ---- */
 
 static enum gt_shim_reason check_scales(const struct gt_shim_call *x) {
@@ -201,6 +243,9 @@ static enum gt_shim_reason read_epilogue(struct gt_shim_call *x, const struct la
         (row > 0 && (x->compute == GT_SHIM_32I || x->compute == GT_SHIM_32I_PEDANTIC)))
         return GT_SHIM_EPILOGUE;
     x->epilogue = row;
+    /* cublasLt refuses such a bias, and does not say where its second output would lie. */
+    if (x->swaps && (theirs & BIAS_BIT || gt_shim_epilogues[row].aux))
+        return GT_SHIM_ROW_EPILOGUE;
     if (theirs & BIAS_BIT)
         why = read_bias(x, d);
     if (why == GT_SHIM_NONE && gt_shim_epilogues[row].aux)
@@ -214,8 +259,9 @@ static enum gt_shim_reason read_epilogue(struct gt_shim_call *x, const struct la
 /* ---- the call  ---- */
 
 static bool same_layout(const struct layout *c, const struct layout *d) {
-    return c->type == d->type && c->ld == d->ld && c->rows == d->rows &&
-           c->cols == d->cols && c->batch == d->batch && c->stride == d->stride;
+    return c->type == d->type && c->order == d->order && c->ld == d->ld &&
+           c->rows == d->rows && c->cols == d->cols && c->batch == d->batch &&
+           c->stride == d->stride;
 }
 
 static enum gt_shim_reason take(struct gt_shim_call *x, const struct layout at[4]) {
@@ -257,6 +303,10 @@ static enum gt_shim_reason read_narrow(struct gt_shim_call *x, const struct layo
     return check_scales(x);
 }
 
+static bool has_known_order(const struct layout *l) {
+    return l->order == GT_SHIM_ORDER_COL || l->order == GT_SHIM_ORDER_ROW;
+}
+
 /* Planes belong to complex types. */
 static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shim_call *x) {
     for (int i = 0; i < 4; i++) {
@@ -266,8 +316,7 @@ static enum gt_shim_reason read_layouts(struct layout at[4], const struct gt_shi
             at[3] = at[2];
         else if (x->lt->layout[i] != NULL && !read_layout(&at[i], x, i))
             return GT_SHIM_INVALID;
-        if (x->lt->layout[i] != NULL &&
-            (at[i].order != GT_SHIM_ORDER_COL || has_batch_mode(x, i)))
+        if (x->lt->layout[i] != NULL && (!has_known_order(&at[i]) || has_batch_mode(x, i)))
             return GT_SHIM_ORDER;
     }
     return GT_SHIM_NONE;
@@ -282,13 +331,12 @@ static enum gt_shim_reason read_descriptors(bool *in_place, struct gt_shim_call 
         why = read_layouts(at, x);
     if (why == GT_SHIM_NONE)
         why = read_narrow(x, at);
-    if (why == GT_SHIM_NONE)
-        why = take(x, at);
-    if (why == GT_SHIM_NONE)
-        why = read_epilogue(x, &at[3]);
-    if (why == GT_SHIM_NONE)
-        *in_place = x->lt->layout[2] != NULL && same_layout(&at[2], &at[3]);
-    return why;
+    if (why != GT_SHIM_NONE)
+        return why;
+    *in_place = x->lt->layout[2] != NULL && same_layout(&at[2], &at[3]);
+    turn_to_columns(x, at);
+    why = take(x, at);
+    return why == GT_SHIM_NONE ? read_epilogue(x, &at[3]) : why;
 }
 
 static void copy_said(struct gt_shim_call *to, const struct gt_shim_call *from) {
@@ -315,6 +363,13 @@ static void copy_said(struct gt_shim_call *to, const struct gt_shim_call *from) 
     to->aux = from->aux;
     to->aux_ld = from->aux_ld;
     to->fast = from->fast;
+    to->swaps = from->swaps;
+}
+
+static void swap_operands(struct gt_shim_call *x) {
+    const void *a = x->a;
+    x->a = x->b;
+    x->b = a;
 }
 
 /* The same, kept from an earlier call where one had such descriptors. */
@@ -340,6 +395,8 @@ enum gt_shim_reason gt_shim_read_lt(struct gt_shim_call *x) {
         x->lt->desc == NULL || x->beta == NULL)
         return GT_SHIM_INVALID;
     const enum gt_shim_reason why = look_at_descriptors(&in_place, x);
+    if (x->swaps)
+        swap_operands(x);
     if (x->lt->algo != NULL && !gt_shim_algo_is_known(x->lt->algo))
         x->algo = GT_SHIM_AUTOTUNE; /* the program has an algorithm of its own */
     if (why == GT_SHIM_NONE && (x->lt->c != x->c || !in_place) &&

@@ -18,6 +18,7 @@
     X(SCALES, "scales of cublasLt")                                                        \
     X(COUNTERS, "counters of cublasLt")                                                    \
     X(EPILOGUE, "an epilogue of cublasLt without an equal")                                \
+    X(ROW_EPILOGUE, "a bias or a second output beside a D in row order")                   \
     X(NOT_IN_PLACE, "C is read and is not D")                                              \
     X(ALGORITHM, "an algorithm of the program's choice")                                   \
     X(SMS, "a target for the number of SMs")                                               \

@@ -109,6 +109,7 @@ static const struct mix {
     {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F32, F16 OUT_F32},
     {GT_CUBLAS_F16, GT_CUBLAS_F16, GT_CUBLAS_F16, F16 OUT_F16},
     {GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_BF16, E4M3 OUT_BF16},
+    {GT_CUBLAS_E4M3, GT_CUBLAS_E4M3, GT_CUBLAS_F32, E4M3 OUT_F32},
     {GT_CUBLAS_E5M2, GT_CUBLAS_E4M3, GT_CUBLAS_F16, E5E4 OUT_F16},
     {GT_CUBLAS_I8, GT_CUBLAS_I8, GT_CUBLAS_I32,
      "#define elem int\n#define in_a char\n#define in_b char\n#define out int\n"
@@ -139,8 +140,10 @@ struct gt_cublaslt_desc {
     int8_t fast;
     uint32_t epilogue;
     const void *bias;
-    gt_cublas_type bias_type;
+    gt_cublas_type bias_type; /* or not_declared */
 };
+
+static const gt_cublas_type not_declared = UINT32_MAX;
 
 struct gt_cublaslt_layout {
     gt_cublas_type type;
@@ -528,6 +531,8 @@ gt_cublas_status cublasLtDestroy(cublasLtHandle_t handle) {
 gt_cublas_status cublasLtMatmulDescCreate(gt_cublaslt_desc *desc, gt_cublas_compute compute,
                                           gt_cublas_type scale) {
     *desc = calloc(1, sizeof **desc);
+    if (*desc)
+        (*desc)->bias_type = not_declared;
     return GT_CUBLAS_SUCCESS;
 }
 
@@ -613,6 +618,14 @@ gt_cublas_status cublasLtMatmulAlgoGetHeuristic(
     return GT_CUBLAS_SUCCESS;
 }
 
+/* Without a declaration a bias has the type of D; beside 8-bit floats it has BF16, unless D
+ * is a 16-bit float. The kernel has a bias of D's type alone. */
+static bool has_bias_of(gt_cublas_type d, gt_cublaslt_desc desc, gt_cublas_type a) {
+    const bool narrow = a == GT_CUBLAS_E4M3 || a == GT_CUBLAS_E5M2;
+    const gt_cublas_type undeclared = narrow && d != GT_CUBLAS_F16 ? GT_CUBLAS_BF16 : d;
+    return (desc->bias_type == not_declared ? undeclared : desc->bias_type) == d;
+}
+
 gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
                                 const void *alpha, const void *a,
                                 gt_cublaslt_layout layout_a, const void *b,
@@ -649,6 +662,9 @@ gt_cublas_status cublasLtMatmul(cublasLtHandle_t handle, gt_cublaslt_desc desc,
     if (k != also_k || c != d || (workspace_bytes > 0) != (workspace != NULL) ||
         layout_a->batch != layout_d->batch || layout_b->batch != layout_d->batch)
         return GT_CUBLAS_INVALID_VALUE;
+    if (desc->epilogue & GT_CUBLASLT_BIAS &&
+        !has_bias_of(layout_d->type, desc, layout_a->type))
+        return GT_CUBLAS_NOT_SUPPORTED;
     return x.mix == MIXES || desc->epilogue & GT_CUBLASLT_GELU ? GT_CUBLAS_NOT_SUPPORTED
                                                                : launch(&x, stream);
 }

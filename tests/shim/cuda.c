@@ -32,6 +32,16 @@ void cuda_new_context(void) {
         abort();
 }
 
+void cuda_renew_context(void) {
+    void *old = NULL, *context = NULL;
+    if (CALL("cuCtxGetCurrent", (void **), (&old)) != 0 ||
+        CALL("cuCtxDestroy_v2", (void *), (old)) != 0)
+        abort();
+    cuda_new_context();
+    if (CALL("cuCtxGetCurrent", (void **), (&context)) != 0 || context != old)
+        abort();
+}
+
 void *cuda_memory(size_t bytes) {
     uint64_t memory = 0;
     if (driver == NULL)

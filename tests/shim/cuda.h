@@ -11,6 +11,8 @@
 bool cuda_begin(void);
 /* Another context on the device. */
 void cuda_new_context(void);
+/* Ends the current context. The new one has its address. */
+void cuda_renew_context(void);
 void *cuda_memory(size_t bytes);
 void *cuda_stream(void);
 void cuda_capture(void *stream);

@@ -3,6 +3,7 @@
  * loader.c - a program that finds cuBLAS at run time: loader HOW FILE SCENE...
  *
  * - plugin, deepbind: FILE is plugin.c, opened with RTLD_LOCAL, or with RTLD_DEEPBIND too
+ * - early: FILE is early.c
  * - both: FILE is plugin.c, linked with 13, and after it FILE12 is played, linked with 12
  * - library: FILE is libcublas, by a name or a path. dlsym finds its functions.
  */

@@ -3,13 +3,20 @@
  * scene.c - see scene.h. A scene is words, which are done one after another:
  *
  * - each: calls every function once
- * - type=f32, f64, bf16; shape=M,N,K; batch=N; beta=X: the product (f32, 32,48,64, 1, 0)
+ * - orders: calls cublasLt in every combination of orders, 64 times
+ * - type=f32, f64, bf16, e4m3; shape=M,N,K; batch=N; beta=X: the product (f32, 32,48,64, 1,
+ * 0)
  * - old=X: the elements of C before each call; nan is one (0)
  * - epilogue=N, algo=N, apart: of cublasLt; apart: D is not C (1, 0)
+ * - order=N, order-c=N: of cublasLt's matrices, and of C alone
+ * - bias-type=N, aux-ld=N: of cublasLt (not declared, 0)
+ * - attribute=N,V: of cublasLt's descriptor
+ * - lda=N: another leading dimension of A than its rows. The library may refuse the call
  * - odd: matrices begin one element later
  * - device-scalars: alpha and beta lie in device memory
  * - math=N, sms=N: of the handle
- * - stream: a stream of its own; workspace=N: given to the handle and to cublasLt
+ * - stream: a stream of its own; same-stream: the present one, set again; workspace=N:
+ * given to the handle and to cublasLt
  * - context: another CUDA context; handle: another handle, the old one is destroyed
  * - capture, replay=N: calls of one product between them are captured, and run N times
  * - gemm=N, lt=N: calls cuBLAS, cublasLt N times, and compares the result
@@ -18,6 +25,11 @@
  * - threads=N: N threads call cuBLAS 100 times each, with a handle each
  * - share=N: the same, and all use the handle of the scene
  * - no-handle: cublasLt gets none
+ * - late-lt: a thread calls cublasLt, and again in the destructor of its data
+ * - guard: the memory of the workspace is the program's again. intact: nobody wrote to it
+ * - renew: the CUDA context ends, and another one gets its address
+ * - daemon=FILE: all descriptors are closed, and FILE gets their numbers; theirs: it still
+ * has them
  * - fork: what follows happens in a child
  * - sleep=MS
  */
@@ -44,7 +56,12 @@ static struct {
     bool captures, on_device, odd, apart, no_handle;
     int sms, times;
     struct product p;
-} now = {.p = {.m = 32, .n = 48, .k = 64, .batch = 1, .epilogue = GT_SHIM_EPI_NONE}};
+} now = {.p = {.m = 32,
+               .n = 48,
+               .k = 64,
+               .batch = 1,
+               .epilogue = GT_SHIM_EPI_NONE,
+               .bias_type = -1}};
 
 void *scene_find(const char *name) {
     void *found = find(name);
@@ -65,7 +82,10 @@ void scene_expect(const char *what, unsigned status, double got, double want) {
 /* ---- matrices ---- */
 
 static size_t size_of(unsigned type) {
-    return type == GT_SHIM_R_64F ? 8 : type == GT_SHIM_R_32F ? 4 : 2;
+    return type == GT_SHIM_R_64F    ? 8
+           : type == GT_SHIM_R_32F  ? 4
+           : type == GT_SHIM_R_E4M3 ? 1
+                                    : 2;
 }
 
 static void put(void *at, unsigned type, size_t i, double value) {
@@ -77,6 +97,8 @@ static void put(void *at, unsigned type, size_t i, double value) {
         ((double *)at)[i] = value;
     else if (type == GT_SHIM_R_32F)
         ((float *)at)[i] = f.value;
+    else if (type == GT_SHIM_R_E4M3)
+        ((uint8_t *)at)[i] = value == 1 ? 0x38 : 0x40; /* the elements of A, and of B */
     else
         ((uint16_t *)at)[i] = (uint16_t)(f.bits >> 16);
 }
@@ -94,15 +116,15 @@ static double get(const void *at, unsigned type, size_t i) {
     return (double)f.value;
 }
 
-static void fill(void *at, size_t count, double value) {
+static void fill(void *at, unsigned type, size_t count, double value) {
     for (size_t i = 0; i < count; i++)
-        put(at, now.p.type, i, value);
+        put(at, type, i, value);
 }
 
-static void *matrix(size_t count, double value) {
-    char *at = cuda_memory((count + 1) * size_of(now.p.type));
-    at += now.odd ? size_of(now.p.type) : 0;
-    fill(at, count, value);
+static void *matrix(unsigned type, size_t count, double value) {
+    char *at = cuda_memory((count + 1) * size_of(type));
+    at += now.odd ? size_of(type) : 0;
+    fill(at, type, count, value);
     return at;
 }
 
@@ -110,14 +132,24 @@ static size_t elements(int rows, int cols) {
     return (size_t)rows * (size_t)cols * (size_t)now.p.batch;
 }
 
+/* Beside 8-bit floats a bias without a declared type is of BF16. */
+static unsigned bias_type(const struct product *p) {
+    return p->bias_type >= 0           ? (unsigned)p->bias_type
+           : p->type == GT_SHIM_R_E4M3 ? GT_SHIM_R_16BF
+                                       : p->type_c;
+}
+
 /* New matrices for the product as it is now. */
 static void prepare(struct product *p) {
+    enum { AUX_BIT = 128 };
     *p = now.p;
-    p->a = matrix(elements(p->m, p->k), 1);
-    p->b = matrix(elements(p->k, p->n), 2);
-    p->c = matrix(elements(p->m, p->n), p->old);
-    p->d = now.apart ? matrix(elements(p->m, p->n), 7) : p->c;
-    p->bias = p->epilogue & 4 ? matrix((size_t)p->m, -4) : NULL;
+    p->a = matrix(p->type, elements(p->lda > p->m ? p->lda : p->m, p->k), 1);
+    p->b = matrix(p->type, elements(p->k, p->n), 2);
+    p->c = matrix(p->type_c, elements(p->m, p->n), p->old);
+    p->d = now.apart ? matrix(p->type_c, elements(p->m, p->n), 7) : p->c;
+    p->bias = p->epilogue & 4 ? matrix(bias_type(p), (size_t)p->m, -4) : NULL;
+    p->aux = p->epilogue & AUX_BIT ? matrix(p->type_c, (size_t)p->aux_ld * (size_t)p->n, 0)
+                                   : NULL;
 }
 
 /* The scalar where the call wants it. */
@@ -147,8 +179,8 @@ static void compare(const struct product *p, unsigned status, int times) {
     double got = want;
     cuda_wait(now.stream);
     for (size_t i = 0; i < elements(p->m, p->n); i++)
-        if (get(p->d, p->type, i) != want)
-            got = get(p->d, p->type, i);
+        if (get(p->d, p->type_c, i) != want)
+            got = get(p->d, p->type_c, i);
     scene_expect("product", status, got, want);
 }
 
@@ -176,6 +208,10 @@ static void calls(bool lt, int times) {
         scene_expect("a captured call", status, 0, 0);
     else
         compare(&captured, status, times);
+}
+
+static void call_lt_once(void) {
+    calls(true, 1);
 }
 
 /* The least of many times: other programs run beside this one. */
@@ -219,7 +255,7 @@ static void *run_thread(void *user) {
     if (handle == NULL)
         make_handle(&handle);
     (void)cuda_begin();
-    p.c = p.d = matrix(elements(p.m, p.n), 0);
+    p.c = p.d = matrix(p.type_c, elements(p.m, p.n), 0);
     for (int i = 0; i < 100 && status == 0; i++)
         status = call_gemm(handle, &p, one, &zero);
     compare(&p, status, 1);
@@ -245,7 +281,9 @@ static void threads(int count, void *handle) {
 static void set_type(const char *value) {
     now.p.type = strcmp(value, "f64") == 0    ? GT_SHIM_R_64F
                  : strcmp(value, "bf16") == 0 ? GT_SHIM_R_16BF
+                 : strcmp(value, "e4m3") == 0 ? GT_SHIM_R_E4M3
                                               : GT_SHIM_R_32F;
+    now.p.type_c = now.p.type == GT_SHIM_R_E4M3 ? GT_SHIM_R_32F : now.p.type;
 }
 
 static void set_shape(const char *value) {
@@ -253,9 +291,18 @@ static void set_shape(const char *value) {
         exit(2);
 }
 
+static void set_attribute(const char *value) {
+    if (sscanf(value, "%d,%d", &now.p.attribute, &now.p.of_attribute) != 2)
+        exit(2);
+}
+
+static void set_same_stream(void) {
+    (void)CALL("cublasSetStream_v2", (void *, void *), (now.handle, now.stream));
+}
+
 static void set_stream(void) {
     now.stream = cuda_stream();
-    (void)CALL("cublasSetStream_v2", (void *, void *), (now.handle, now.stream));
+    set_same_stream();
 }
 
 static void set_workspace(int bytes) {
@@ -263,6 +310,27 @@ static void set_workspace(int bytes) {
     now.p.workspace_bytes = bytes;
     (void)CALL("cublasSetWorkspace_v2", (void *, void *, size_t),
                (now.handle, now.p.workspace, (size_t)bytes));
+}
+
+/* ---- memory that is the program's again ---- */
+
+static char *guarded;
+static size_t guarded_bytes;
+enum { UNTOUCHED = 0x5a };
+
+static void guard(void) {
+    guarded = now.p.workspace;
+    guarded_bytes = (size_t)now.p.workspace_bytes;
+    memset(guarded, UNTOUCHED, guarded_bytes);
+}
+
+static void expect_intact(void) {
+    size_t touched = 0;
+    cuda_wait(now.stream);
+    for (size_t i = 0; i < guarded_bytes; i++)
+        touched += guarded[i] != UNTOUCHED;
+    scene_expect("bytes written into a workspace that was taken back", 0, (double)touched,
+                 0);
 }
 
 static void set_on_device(void) {
@@ -310,6 +378,8 @@ static void play(const char *word, const char *value) {
 #define WORD(name) strcmp(word, name) == 0
     if (WORD("each"))
         each_function(now.handle);
+    else if (WORD("orders"))
+        each_order(now.handle, now.p.epilogue);
     else if (WORD("type"))
         set_type(value);
     else if (WORD("shape"))
@@ -322,10 +392,22 @@ static void play(const char *word, const char *value) {
         now.p.old = atof(value);
     else if (WORD("epilogue"))
         now.p.epilogue = (unsigned)number;
+    else if (WORD("order"))
+        now.p.order = now.p.order_c = number;
+    else if (WORD("order-c"))
+        now.p.order_c = number;
     else if (WORD("algo"))
         now.p.algo = number;
     else if (WORD("apart"))
         now.apart = true;
+    else if (WORD("lda"))
+        now.p.lda = number;
+    else if (WORD("bias-type"))
+        now.p.bias_type = number;
+    else if (WORD("aux-ld"))
+        now.p.aux_ld = number;
+    else if (WORD("attribute"))
+        set_attribute(value);
     else if (WORD("odd"))
         now.odd = true;
     else if (WORD("device-scalars"))
@@ -336,6 +418,8 @@ static void play(const char *word, const char *value) {
         (void)CALL("cublasSetSmCountTarget", (void *, int), (now.handle, now.sms = number));
     else if (WORD("stream"))
         set_stream();
+    else if (WORD("same-stream"))
+        set_same_stream();
     else if (WORD("workspace"))
         set_workspace(number);
     else if (WORD("context"))
@@ -356,6 +440,18 @@ static void play(const char *word, const char *value) {
         threads(number, now.handle);
     else if (WORD("no-handle"))
         now.no_handle = true;
+    else if (WORD("late-lt"))
+        call_late(call_lt_once);
+    else if (WORD("guard"))
+        guard();
+    else if (WORD("intact"))
+        expect_intact();
+    else if (WORD("renew"))
+        cuda_renew_context();
+    else if (WORD("daemon"))
+        become_daemon(value);
+    else if (WORD("theirs"))
+        scene_expect("descriptors that somebody closed", 0, lost_descriptors(), 0);
     else if (WORD("fork"))
         in_a_child();
     else if (WORD("sleep"))

@@ -197,6 +197,8 @@ cublas+kernel; cublaslt+kernel
 none of the rivals has a kernel for it"
 has "epilogues: the baseline is named as what it is" "$(lines baseline_is | sed -n 2p)" \
     ", then elementwise V="
+bench e4m3=f32-nt-16x32x48,epi=bias_relu --json --against cublaslt
+is "epilogues: a bias beside 8-bit floats is declared as f32" "$(lines outcome note | sed 's/[ 0-9.]* us//g')" "correct|cublaslt"
 bench f32-nn-32x24x16,batch=3,epi=scale_batch_bias f32-nn-32x24x16,batch=3,beta,epi=residual \
     f16-nt-100x24x40,groups=7,epi=batch_bias_silu f32-nn-32x24x16,batch=3,masked,sb=0,epi=batch_bias --json
 is "epilogues: of batches, groups and masks, behind the vendor's own" \

@@ -26,6 +26,12 @@ counted() {
         FROM json_each(readfile('out.json'), '\$.sizes')"
 }
 
+# kept: "function: reason" of each line of out.json that is no problem
+kept() {
+    sql :memory: "SELECT json_extract(value, '\$.function') || ': ' || json_extract(value, '\$.why')
+        FROM json_each(readfile('out.json'), '\$.passed_on')"
+}
+
 # preload MODE COMMAND...: without the program gemmtune
 preload() {
     mode=$1
@@ -51,6 +57,17 @@ is "two releases at once: exit code" "$code" 0
 is "two releases at once: each gets its own calls" "$(sort log | uniq -c | tr -s ' ')" \
     " 2 cublasSgemm_v2 12
  2 cublasSgemm_v2 13"
+
+# ---- locks of ld.so ----
+
+# A constructor runs with ld.so's lock held. Another thread waits for that lock, and must not hold one of the shim's.
+for known in "" known; do
+    record env ${known:+EARLY=known} timeout 60 "$clients/loader" early "$clients/early.so" shape=5,6,7 gemm=3
+    is "a constructor and a thread${known:+, with cuBLAS known}: they end" "$code" 0
+    is "their calls are counted" "$(counted | sort | tr '\n' ' ')" "f32-nn-1x1x1 2 f32-nn-6x5x7 3 "
+    preload serve env ${known:+EARLY=known} timeout 60 "$clients/loader" early "$clients/early.so" gemm=3 2>said
+    is "they end while products are served" $? 0
+done
 
 # ---- preloaded alone ----
 
@@ -112,8 +129,42 @@ is "a file that is no record: the program's exit code" $? 0
 has "a file that is no record: one line" "$(cat said)" "out.json:1: /sizes/1"
 is "a file that is no record: what was counted stays" "$(find . -name 'out.json.*' | wc -l)" 1
 
+# ---- what cuBLAS computes in another way, or refuses ----
+
+record "$clients/linked" type=e4m3 epilogue=4 lt=1
+is "8-bit floats: the type of a bias that none was declared for is not that of D" "$code $(counted) $(kept)" \
+    "0  cublasLtMatmul: an epilogue of cublasLt without an equal"
+record "$clients/linked" type=e4m3 epilogue=4 bias-type=0 lt=1 bias-type=14 lt=1
+is "8-bit floats: a bias of a declared type" "$code $(counted | sort | tr '\n' ' ')" \
+    "0 e4m3=f32@promoted-nn-48x32x64,epi=bias 1 e4m3=f32@promoted-nn-48x32x64,epi=bias[j]:bf16;bias 1 "
+record "$clients/linked" lda=31 gemm=1 lt=1
+is "a leading dimension that is too short" "$code $(counted)" "1 "
+is "why" "$(kept)" "cublasSgemm_v2: arguments that cuBLAS may refuse
+cublasLtMatmul: arguments that cuBLAS may refuse"
+record "$clients/linked" lda=40 gemm=1 lt=1
+is "one that is longer than needed" "$code $(counted) $(kept)" "0 f32-nn-48x32x64,ldb=40 2 "
+record "$clients/linked12" attribute=27,2 lt=1
+is "counters of a release before 13" "$code $(counted) $(kept)" "0  cublasLtMatmul: counters of cublasLt"
+record "$clients/linked" attribute=27,2 lt=1
+is "release 13 has none" "$code $(counted) $(kept)" "0 f32-nn-48x32x64 1 "
+record "$clients/linked" epilogue=160 aux-ld=32 lt=1
+is "a second output" "$code $(counted) $(kept)" "0 f32-nn-48x32x64,epi=d2=x;d=gelu_tanh(x) 1 "
+for ld in 24 36; do # less than the rows of D; no multiple of 8
+    record "$clients/linked" epilogue=160 aux-ld=$ld lt=1
+    is "a second output with a leading dimension of $ld" "$code $(counted) $(kept)" \
+        "0  cublasLtMatmul: an epilogue of cublasLt without an equal"
+done
+
 # ---- processes ----
 
+record "$clients/linked" gemm=1 daemon=theirs gemm=7
+is "a program that closes all descriptors: its calls are counted" "$code $(counted)" "0 f32-nn-48x32x64 8"
+is "and its next file is its own" "$(cat theirs)" ""
+record "$clients/linked" gemm=1 daemon=theirs fork gemm=1 theirs
+is "also in a child" "$code $(counted) $(cat theirs)" "0 f32-nn-48x32x64 2 "
+# The matrices of the last call lie where the thread's data were.
+record "$clients/linked" shape=112,112,112 beta=1 late-lt
+is "calls of cublasLt while a thread's data are destroyed" "$code $(counted)" "0 f32-nn-112x112x112,beta 3"
 record sh -c "$clients/linked gemm=3 & $clients/linked gemm=4; wait; exec $clients/linked fork gemm=1"
 is "several processes: exit code" "$code" 0
 is "several processes: all are counted" "$(counted)" "f32-nn-48x32x64 8"

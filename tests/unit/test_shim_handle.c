@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { THREADS = 4, HANDLES = 200, STREAMS = 9, BUFFERS = 8 };
+enum { THREADS = 4, HANDLES = 200, STREAMS = 9, BUFFERS = 8, OWN_BYTES = 32 << 20 };
 
 static atomic_int allocations;
 
@@ -137,10 +137,41 @@ static void test_a_second_thread_ends_its_use(void **state) {
     assert_int_equal(given_bytes(handle), sizeof given_memory);
 }
 
+/* ---- an address that is used again ---- */
+
+/* The next handle may get the address of one that was destroyed, and other handles may have
+ * come after that one. */
+static void test_a_handle_at_an_old_address_is_new(void **state) {
+    struct gt_shim_library library;
+    void *handle = number(HANDLES + 1), *at = NULL;
+    bool given = true;
+    (void)state;
+    memset(&library, 0, sizeof library);
+    library.get_stream = get_stream;
+    gt_shim_workspace_given(handle, &library, given_memory, sizeof given_memory);
+    use_in_another_thread(handle);
+    gt_shim_handle_ends(handle);
+    assert_int_equal(gt_shim_workspace_bytes(&given, &at, handle, NULL), OWN_BYTES);
+    assert_false(given);
+    void *first = gt_shim_workspace_own(handle, NULL, &driver);
+    assert_non_null(first);
+    assert_int_equal(gt_shim_workspace_bytes(&given, &at, handle, NULL), OWN_BYTES);
+    assert_false(given);
+    assert_null(at);
+    gt_shim_handle_ends(handle); /* gives the memory back */
+    assert_ptr_not_equal(gt_shim_workspace_own(handle, NULL, &driver), first);
+    gt_shim_workspace_given(handle, &library, given_memory, sizeof given_memory);
+    assert_int_equal(given_bytes(handle), sizeof given_memory);
+    gt_shim_workspace_lost(handle);
+    assert_int_equal(gt_shim_workspace_bytes(&given, &at, handle, NULL), OWN_BYTES);
+    assert_false(given);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_take_turns),
         cmocka_unit_test(test_a_second_thread_ends_its_use),
+        cmocka_unit_test(test_a_handle_at_an_old_address_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

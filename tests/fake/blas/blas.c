@@ -70,6 +70,11 @@ static bool is_whole(unsigned compute) {
     return compute == GT_SHIM_32I || compute == GT_SHIM_32I_PEDANTIC;
 }
 
+static bool is_wide_enough(const struct fake_product *p) {
+    return p->lda >= (p->op_a == GT_SHIM_N ? p->m : p->k) &&
+           p->ldb >= (p->op_b == GT_SHIM_N ? p->k : p->n) && p->ldc >= p->m;
+}
+
 /* Products at strides. Scalars of half precision are not read. */
 static unsigned strided(const struct fake_product *first, unsigned compute,
                         int64_t stride_a, int64_t stride_b, int64_t stride_c,
@@ -79,6 +84,8 @@ static unsigned strided(const struct fake_product *first, unsigned compute,
     p.whole = is_whole(compute);
     p.c = p.d;
     p.ldd = p.ldc;
+    if (!is_wide_enough(first))
+        return INVALID_VALUE;
     for (int64_t z = 0; compute != GT_SHIM_16F && z < batch; z++) {
         fake_compute(&p);
         p.a = (const char *)p.a + (size_t)stride_a * fake_size(p.type_a);

@@ -16,16 +16,18 @@
 
 #include <stdbool.h>
 
-/* A column-major product. */
+/* A product. A matrix is in column order, unless its row_ says that it is in row order. */
 struct fake_product {
     unsigned op_a, op_b, type_a, type_b, type_c;
     bool wide;  /* sums and scalars are f64 */
     bool whole; /* they are i32 */
+    bool row_a, row_b, row_c, row_d;
     int64_t m, n, k, lda, ldb, ldc;
     const void *alpha, *a, *b, *beta, *c;
     void *d;
     int64_t ldd;
     const void *bias;
+    unsigned bias_type;
     unsigned epilogue;
 };
 

@@ -9,7 +9,7 @@
 #define FAKE_BLAS_VERSION 130100
 #endif
 
-enum { ATTRIBUTES = 40, INVALID_VALUE = 7 };
+enum { ATTRIBUTES = 40, INVALID_VALUE = 7, NOT_SUPPORTED = 15, BIAS = 4 };
 
 /* A descriptor or a layout: eight bytes for each attribute. Allocations are larger than the
  * real ones: the shim reads so many bytes. */
@@ -105,16 +105,66 @@ PLAIN(cublasLtMatmulAlgoGetHeuristic,
     return 0;
 }
 
+/* ---- the product  ---- */
+
+static uint64_t rows_of(const struct object *layout, unsigned op) {
+    return layout->value[op == GT_SHIM_N ? GT_SHIM_LAYOUT_ROWS : GT_SHIM_LAYOUT_COLS];
+}
+
+static uint64_t cols_of(const struct object *layout, unsigned op) {
+    return rows_of(layout, op == GT_SHIM_N ? GT_SHIM_T : GT_SHIM_N);
+}
+
+static bool in_rows(const struct object *layout) {
+    return layout->value[GT_SHIM_LAYOUT_ORDER] == GT_SHIM_ORDER_ROW;
+}
+
+/* Columns, or rows, do not overlap. */
+static bool is_wide_enough(const struct object *layout) {
+    return layout->value[GT_SHIM_LAYOUT_LD] >=
+           rows_of(layout, in_rows(layout) ? GT_SHIM_T : GT_SHIM_N);
+}
+
+/* The real library has other orders for 8-bit integers alone, and refuses a bias where D is
+ * in row order. */
+static unsigned judge(const struct object *desc, const struct object *const layout[4]) {
+    const unsigned op_a = (unsigned)desc->value[GT_SHIM_DESC_OP_A];
+    const unsigned op_b = (unsigned)desc->value[GT_SHIM_DESC_OP_B];
+    for (int i = 0; i < 4; i++) {
+        if (layout[i]->value[GT_SHIM_LAYOUT_ORDER] > GT_SHIM_ORDER_ROW)
+            return NOT_SUPPORTED;
+        if (!is_wide_enough(layout[i]))
+            return INVALID_VALUE;
+    }
+    if (rows_of(layout[0], op_a) != rows_of(layout[3], GT_SHIM_N) ||
+        cols_of(layout[1], op_b) != cols_of(layout[3], GT_SHIM_N) ||
+        cols_of(layout[0], op_a) != rows_of(layout[1], op_b))
+        return INVALID_VALUE;
+    return in_rows(layout[3]) && desc->value[GT_SHIM_DESC_EPILOGUE] & BIAS ? NOT_SUPPORTED
+                                                                           : 0;
+}
+
+/* A bias without a declared type has the type of D; beside 8-bit floats BF16, unless D is a
+ * 16-bit float. */
+static unsigned bias_type(const struct object *desc, const struct fake_product *p) {
+    const int32_t declared = (int32_t)desc->value[GT_SHIM_DESC_BIAS_TYPE];
+    if (declared >= 0)
+        return (unsigned)declared;
+    return p->type_a == GT_SHIM_R_E4M3 && p->type_c != GT_SHIM_R_16F ? GT_SHIM_R_16BF
+                                                                     : p->type_c;
+}
+
 PLAIN(cublasLtMatmul,
       (void *handle, const struct object *desc, const void *alpha, const void *a,
        const struct object *layout_a, const void *b, const struct object *layout_b,
        const void *beta, const void *c, const struct object *layout_c, void *d,
        const struct object *layout_d, const void *algo, void *workspace, size_t bytes,
        void *stream)) {
-    enum { BIAS = 4 };
+    const struct object *const layout[] = {layout_a, layout_b, layout_c, layout_d};
     const unsigned op_a = (unsigned)desc->value[GT_SHIM_DESC_OP_A];
     const uint64_t compute = desc->value[GT_SHIM_DESC_COMPUTE];
     const unsigned epilogue = (unsigned)desc->value[GT_SHIM_DESC_EPILOGUE];
+    const unsigned status = judge(desc, layout);
     struct fake_product p = {
         .op_a = op_a,
         .op_b = (unsigned)desc->value[GT_SHIM_DESC_OP_B],
@@ -123,10 +173,13 @@ PLAIN(cublasLtMatmul,
         .type_c = (unsigned)layout_d->value[GT_SHIM_LAYOUT_TYPE],
         .wide = compute == GT_SHIM_64F,
         .whole = compute == GT_SHIM_32I,
-        .m = (int64_t)layout_d->value[GT_SHIM_LAYOUT_ROWS],
-        .n = (int64_t)layout_d->value[GT_SHIM_LAYOUT_COLS],
-        .k = (int64_t)layout_a
-                 ->value[op_a == GT_SHIM_N ? GT_SHIM_LAYOUT_COLS : GT_SHIM_LAYOUT_ROWS],
+        .row_a = in_rows(layout_a),
+        .row_b = in_rows(layout_b),
+        .row_c = in_rows(layout_c),
+        .row_d = in_rows(layout_d),
+        .m = (int64_t)rows_of(layout_d, GT_SHIM_N),
+        .n = (int64_t)cols_of(layout_d, GT_SHIM_N),
+        .k = (int64_t)cols_of(layout_a, op_a),
         .lda = (int64_t)layout_a->value[GT_SHIM_LAYOUT_LD],
         .ldb = (int64_t)layout_b->value[GT_SHIM_LAYOUT_LD],
         .ldc = (int64_t)layout_c->value[GT_SHIM_LAYOUT_LD],
@@ -140,8 +193,12 @@ PLAIN(cublasLtMatmul,
         .epilogue = epilogue,
     };
     fake_log("cublasLtMatmul");
-    if (epilogue & BIAS)
+    if (status != 0)
+        return status;
+    if (epilogue & BIAS) {
         memcpy(&p.bias, &desc->value[GT_SHIM_DESC_BIAS], sizeof p.bias);
+        p.bias_type = bias_type(desc, &p);
+    }
     for (uint64_t z = 0; z < layout_d->value[GT_SHIM_LAYOUT_BATCH]; z++) {
         fake_compute(&p);
         p.a = (const char *)p.a +

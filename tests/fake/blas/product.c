@@ -54,6 +54,11 @@ static double half(unsigned bits) {
     return bits & 32768 ? -size : size;
 }
 
+/* E4M3: a half with these bits has an exponent that is 8 less. */
+static double quarter(unsigned bits) {
+    return ldexp(half((bits & 128) << 8 | (bits & 127) << 7), 8);
+}
+
 static double get(const void *at, unsigned type, int64_t i) {
     union {
         uint32_t bits;
@@ -70,6 +75,8 @@ static double get(const void *at, unsigned type, int64_t i) {
         return ((const int8_t *)at)[i];
     case GT_SHIM_R_16F:
         return half(((const uint16_t *)at)[i]);
+    case GT_SHIM_R_E4M3:
+        return quarter(((const uint8_t *)at)[i]);
     default:
         f.bits = (uint32_t)((const uint16_t *)at)[i] << 16;
         return f.value;
@@ -112,6 +119,19 @@ static double scalar(const struct fake_product *p, const void *at) {
                       : (double)*(const float *)at;
 }
 
+/* Where the element of a row and a column of a matrix is. */
+static int64_t place(bool in_rows, int64_t ld, int64_t row, int64_t col) {
+    return in_rows ? row * ld + col : col * ld + row;
+}
+
+/* The element of op(X). */
+static double element(const void *at, unsigned type, unsigned op, bool in_rows, int64_t ld,
+                      int64_t row, int64_t col) {
+    return get(at, type,
+               op == GT_SHIM_N ? place(in_rows, ld, row, col)
+                               : place(in_rows, ld, col, row));
+}
+
 void fake_compute(const struct fake_product *p) {
     enum { RELU = 2 };
     if (fake_size(p->type_a) == 0 || fake_is("silent"))
@@ -121,17 +141,15 @@ void fake_compute(const struct fake_product *p) {
         for (int64_t i = 0; i < p->m; i++) {
             double sum = 0;
             for (int64_t q = 0; q < p->k; q++)
-                sum += get(p->a, p->type_a,
-                           p->op_a == GT_SHIM_N ? q * p->lda + i : i * p->lda + q) *
-                       get(p->b, p->type_b,
-                           p->op_b == GT_SHIM_N ? j * p->ldb + q : q * p->ldb + j);
+                sum += element(p->a, p->type_a, p->op_a, p->row_a, p->lda, i, q) *
+                       element(p->b, p->type_b, p->op_b, p->row_b, p->ldb, q, j);
             sum *= alpha;
             if (beta != 0)
-                sum += beta * get(p->c, p->type_c, j * p->ldc + i);
+                sum += beta * get(p->c, p->type_c, place(p->row_c, p->ldc, i, j));
             if (p->bias != NULL)
-                sum += get(p->bias, p->type_c, i);
+                sum += get(p->bias, p->bias_type, i);
             if (p->epilogue & RELU)
                 sum = sum > 0 ? sum : 0;
-            put(p->d, p->type_c, j * p->ldd + i, sum);
+            put(p->d, p->type_c, place(p->row_d, p->ldd, i, j), sum);
         }
 }

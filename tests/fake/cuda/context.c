@@ -114,12 +114,17 @@ gt_cu_result cuDevicePrimaryCtxRelease_v2(CUdevice d) {
     return GT_CU_SUCCESS;
 }
 
+/* The last context that was destroyed: the next one gets its address. */
+static CUcontext vacant;
+
 gt_cu_result cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice d) {
     ENTER(cuCtxCreate);
     open_cl();
-    CUcontext c = calloc(1, sizeof *c);
+    CUcontext c = vacant ? vacant : malloc(sizeof *c);
+    vacant = NULL;
     if (!c)
         return GT_CU_OUT_OF_MEMORY;
+    memset(c, 0, sizeof *c);
     c->device = d;
     *context = c;
     live.contexts++;
@@ -155,7 +160,8 @@ gt_cu_result cuCtxDestroy_v2(CUcontext context) {
             stack[kept++] = stack[i];
     depth = kept;
     live.contexts--;
-    free(context);
+    free(vacant);
+    vacant = context;
     return GT_CU_SUCCESS;
 }
 
