@@ -19,6 +19,9 @@ grep -q '^f32-nn mnk=1e10 .* tile  *221 ms ' out; verdict "and published figures
 grep -q '^</svg>$' cards.svg; verdict "the picture is whole" $?
 grep -q 'NVIDIA GeForce GTX 1050 beside NVIDIA GeForce GTX 1080' cards.svg; verdict "it has a title" $?
 [ "$(grep -c '<circle' cards.svg)" -ge 8 ]; verdict "it has marks" $?
+grep -q 'time on GTX 1050 over time on GTX 1080' cards.svg; verdict "and a panel of ratios" $?
+grep -q '<title>predicted of the best kernels: 4[.0-9]* in the mean of ' cards.svg; verdict "which says what was predicted" $?
+! grep -q 'tuned on both' cards.svg; verdict "and that nothing was tuned" $?
 
 # CSV by column name: field NAME of the row of 4096^3 with kernel KERNEL
 try compare "GTX 1050" "GTX 1080" --csv

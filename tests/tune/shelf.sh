@@ -37,6 +37,9 @@ card 1 500
 is "with lessons" "$?, $(cd "$out" && echo *)" "0, costs.json shelf.json trees.bin tuned.json"
 is "which are the same trees" "$(hash_of "$out/trees.bin")" "$(hash_of "$own/trees.bin")"
 
+"$GEMMTUNE" compare "GTX 1080" h200 --db "$out" --csv --quiet >"$TMPDIR/said" 2>&1
+is "compare reads it" "$?, $(grep -c '^"*f32-nn-[89]x8x[78]"*,tuned,naive,' "$TMPDIR/said")" "0, 2"
+
 import --verify 2 --device 0 "$out"
 is "a stranger takes it" $? 0
 has "after a check of a sample" "$(cat "$TMPDIR/said")" "2 correct, 0 wrong"

@@ -6,6 +6,7 @@
 #include "tuner/cmd/compare.h"
 
 #include "tuner/base/wrap.h"
+#include "tuner/cmd/import_shelf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ struct values {
 
 static const struct gt_option options[] = {
     {"db", 0, GT_OPT_LIST, offsetof(struct values, db), "FILE",
-     "database; may be repeated (else $GEMMTUNE_DB, else the user's own)", 0, 0},
+     "database, or a folder of export --shelf; may be repeated (else $GEMMTUNE_DB, else "
+     "the user's own)",
+     0, 0},
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
      "describe one of the two: a file, or a built-in one by name (gtx-1050-3gb); may be "
      "repeated",
@@ -159,17 +162,28 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
 
 /* ---- reading ---- */
 
+/* Opens a database, or the results of a shelf. */
+static int open_results(struct gt_borrowed *out, const char *path) {
+    struct gt_err err = {""};
+    *out = (struct gt_borrowed){.db = NULL};
+    if (path == NULL || !gt_import_is_shelf(path))
+        return gt_common_read_db(&out->db, path);
+    const gt_status status = gt_import_borrow(out, gt_db_import, 1, &path, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);
+}
+
 /* Calls `read` for every database that was named, or for the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
                          gt_status (*read)(struct gt_comparison *c, struct gt_db *db,
                                            struct gt_err *err)) {
     int code = -1;
     for (int i = 0; code < 0 && (i == 0 || i < paths->count); i++) {
-        struct gt_db *db = NULL;
+        struct gt_borrowed results;
         struct gt_err err = {""};
-        code = gt_common_read_db(&db, i < paths->count ? paths->text[i] : NULL);
-        const gt_status status = code < 0 && db != NULL ? read(c, db, &err) : GEMMTUNE_OK;
-        gt_db_close(db);
+        code = open_results(&results, i < paths->count ? paths->text[i] : NULL);
+        const gt_status status =
+            code < 0 && results.db != NULL ? read(c, results.db, &err) : GEMMTUNE_OK;
+        gt_import_return(&results);
         if (status != GEMMTUNE_OK)
             code = gt_common_fail(status, &err);
     }

@@ -2,7 +2,7 @@
 /*
  * compare.h - shared by the parts of `gemmtune compare`: compare.c reads, compare_pick.c
  * finds the two devices, compare_rows.c makes the rows, compare_table.c prints them,
- * compare_svg.c draws them.
+ * compare_svg.c draws them, compare_classes.c their ratios.
  */
 #ifndef GT_TUNER_CMD_COMPARE_H
 #define GT_TUNER_CMD_COMPARE_H
@@ -92,7 +92,8 @@ extern const struct gt_form gt_compare_tuned_form, gt_compare_published_form,
 /* Makes the table with all rows; the caller destroys it. People see fewer columns. */
 gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
                            bool people, struct gt_err *err);
-/* Draws GFLOP/s over multiplications, both on logarithmic axes. EIO. */
+/* Draws GFLOP/s over multiplications, both on logarithmic axes, and the ratios of each
+ * class of shapes. EIO. */
 gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
                          struct gt_err *err);
 

@@ -2,11 +2,10 @@
 /*
  * compare_svg.c - `gemmtune compare --svg`: draws GFLOP/s over the multiplications of a
  * problem, both on logarithmic axes. Each device has a colour. Each kernel has a mark for
- * its figures, tuned or published, and a dash for its predictions.
+ * its figures, tuned or published, and a dash for its predictions. Below, in
+ * compare_classes.c, ratios by class of shape.
  */
-#include "tuner/cmd/compare.h"
-
-#include "tuner/base/svg.h"
+#include "tuner/cmd/compare_svg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,8 +150,7 @@ static size_t find_spots(struct chart *chart, const char *label, int side,
     return count;
 }
 
-/* The legend's name: "GTX 1080" for "NVIDIA GeForce GTX 1080". */
-static const char *short_name(const char *name) {
+const char *gt_compare_short_name(const char *name) {
     const char *const heads[] = {"NVIDIA ", "GeForce "};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (strncmp(name, heads[i], strlen(heads[i])) == 0)
@@ -169,8 +167,8 @@ static void add_legend(struct chart *chart, int side, const char *label, double 
         gt_svg_lines(&chart->svg, sample, 2, gt_svg_colour((size_t)side), width, dash);
     if (mark)
         gt_svg_mark(&chart->svg, x + 18, y - 4, which, gt_svg_colour((size_t)side), 1);
-    (void)snprintf(words, sizeof words, "%s: %s", short_name(chart->c->side[side].name),
-                   label);
+    (void)snprintf(words, sizeof words, "%s: %s",
+                   gt_compare_short_name(chart->c->side[side].name), label);
     gt_svg_text(&chart->svg, x + 44, y, GT_SVG_START, words);
 }
 
@@ -244,8 +242,11 @@ gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
     if (chart.spot == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a picture");
     (void)snprintf(title, sizeof title, "%s beside %s", c->side[0].name, c->side[1].name);
-    const struct gt_svg_head head = {WIDTH, HEIGHT, title,
-                                     "GFLOP/s over the multiplications of a problem."};
+    const int classes = gt_compare_classes_height(c);
+    const struct gt_svg_head head = {
+        WIDTH, HEIGHT + classes, title,
+        "GFLOP/s over the multiplications of a problem; below, how many times as fast the "
+        "second device is, by class of shape."};
     gt_status status = gt_svg_begin(&chart.svg, path, &head, err);
     if (status != GEMMTUNE_OK)
         goto done;
@@ -255,6 +256,8 @@ gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
     draw_side(&chart, 0);
     draw_side(&chart, 1);
     explain(&chart);
+    if (classes > 0)
+        gt_compare_classes_draw(&chart.svg, c, LEFT, WIDTH - RIGHT, HEIGHT);
     status = gt_svg_end(&chart.svg, err);
 done:
     free(chart.spot);

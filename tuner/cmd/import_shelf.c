@@ -35,34 +35,58 @@ gt_status gt_import_learned(const char *path, const char *database, struct gt_er
     return status;
 }
 
-/* ---- a check before anything is taken ------------------------------------------------ */
+/* ---- a database of its own ----------------------------------------------------------- */
 
-static gt_status take_all(const char *database, gt_take_fn take, int count, char **paths,
-                          struct gt_err *err) {
+/* Makes an empty folder for a database. EIO. */
+static gt_status make_folder(struct gt_borrowed *b, struct gt_err *err) {
+    const char *const temp = getenv("TMPDIR");
+    (void)snprintf(b->folder, sizeof b->folder, "%s/gemmtune-import-XXXXXX",
+                   temp != NULL && *temp != '\0' ? temp : "/tmp");
+    if (mkdtemp(b->folder) == NULL) {
+        gt_status status = gt_fail(err, GEMMTUNE_EIO, "cannot make a folder %s", b->folder);
+        b->folder[0] = '\0';
+        return status;
+    }
+    (void)snprintf(b->path, sizeof b->path, "%s/import.db", b->folder);
+    return GEMMTUNE_OK;
+}
+
+gt_status gt_import_borrow(struct gt_borrowed *out, gt_take_fn take, int count,
+                           const char *const *paths, struct gt_err *err) {
     struct gt_merge_report report;
     char buf[GT_PATH_SIZE];
-    struct gt_db *db = NULL;
-    gt_status status = gt_db_open(&db, database, GT_DB_WRITE, err);
+    *out = (struct gt_borrowed){.db = NULL};
+    gt_status status = make_folder(out, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_db_open(&out->db, out->path, GT_DB_WRITE, err);
     for (int i = 0; i < count && status == GEMMTUNE_OK; i++)
-        status = take(&report, db, gt_import_results(buf, paths[i]), err);
-    gt_db_close(db);
+        status = take(&report, out->db, gt_import_results(buf, paths[i]), err);
     return status;
+}
+
+void gt_import_return(struct gt_borrowed *b) {
+    gt_db_close(b->db);
+    b->db = NULL;
+    if (b->folder[0] == '\0')
+        return;
+    (void)unlink(b->path);
+    (void)rmdir(b->folder);
+}
+
+bool gt_import_is_shelf(const char *path) {
+    return is_folder(path);
 }
 
 int gt_import_check(gt_take_fn take, int count, char **paths, const char *device,
                     int64_t sample) {
-    const char *const temp = getenv("TMPDIR");
-    char folder[GT_PATH_SIZE], database[GT_PATH_SIZE + 16];
+    struct gt_borrowed b;
     struct gt_err err = {""};
-    (void)snprintf(folder, sizeof folder, "%s/gemmtune-import-XXXXXX",
-                   temp != NULL && *temp != '\0' ? temp : "/tmp");
-    if (mkdtemp(folder) == NULL)
-        return gt_die(GT_EXIT_FAILURE, "cannot make a folder %s", folder);
-    (void)snprintf(database, sizeof database, "%s/import.db", folder);
-    const gt_status status = take_all(database, take, count, paths, &err);
-    const int code = status == GEMMTUNE_OK ? gt_verify_sample(database, device, sample)
+    const gt_status status =
+        gt_import_borrow(&b, take, count, (const char *const *)paths, &err);
+    gt_db_close(b.db);
+    b.db = NULL;
+    const int code = status == GEMMTUNE_OK ? gt_verify_sample(b.path, device, sample)
                                            : gt_common_fail(status, &err);
-    (void)unlink(database);
-    (void)rmdir(folder);
+    gt_import_return(&b);
     return code == GT_EXIT_OK ? -1 : code;
 }

@@ -7,6 +7,7 @@
 #include "core/new_file.h"
 #include "db/db.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Where the results of `path` stand: the file itself, or tuned.json in the folder. */
@@ -17,6 +18,21 @@ gt_status gt_import_learned(const char *path, const char *database, struct gt_er
 /* gt_db_import or gt_db_merge */
 typedef gt_status (*gt_take_fn)(struct gt_merge_report *report, struct gt_db *db,
                                 const char *path, struct gt_err *err);
+
+/* Results in a database of their own, for as long as they are looked at. */
+struct gt_borrowed {
+    struct gt_db *db;
+    char folder[GT_PATH_SIZE]; /* "": there is none */
+    char path[GT_PATH_SIZE + 16];
+};
+
+/* Takes the results of the files into such a database. Call gt_import_return in any case.
+ */
+gt_status gt_import_borrow(struct gt_borrowed *out, gt_take_fn take, int count,
+                           const char *const *paths, struct gt_err *err);
+void gt_import_return(struct gt_borrowed *b);
+/* Whether the path is a folder of `export --shelf`, and no database. */
+bool gt_import_is_shelf(const char *path);
 
 /* Takes the results of the files into a database of its own, and checks `sample` winners of
  * the device there. Returns -1 when all are correct, else the exit code of `verify`. */
