@@ -82,6 +82,9 @@ struct gt_comparison {
  * device or several. */
 gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *err);
 
+/* "GTX 1080" for "NVIDIA GeForce GTX 1080". */
+const char *gt_compare_short_name(const char *name);
+
 /* Makes `row` and row_count; the caller frees row. A published row has a figure of at least
  * one of the two devices. There is a predicted row for each of `sizes`, and for some usual
  * problems where there would be no row. */

@@ -196,3 +196,11 @@ gt_status gt_compare_pick(struct gt_comparison *c, char **names, struct gt_err *
                              c->file[i].path, c->file[i].device.name);
     return status;
 }
+
+const char *gt_compare_short_name(const char *name) {
+    const char *const heads[] = {"NVIDIA ", "GeForce "};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strncmp(name, heads[i], strlen(heads[i])) == 0)
+            name += strlen(heads[i]);
+    return name;
+}

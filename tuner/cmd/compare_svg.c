@@ -150,14 +150,6 @@ static size_t find_spots(struct chart *chart, const char *label, int side,
     return count;
 }
 
-const char *gt_compare_short_name(const char *name) {
-    const char *const heads[] = {"NVIDIA ", "GeForce "};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        if (strncmp(name, heads[i], strlen(heads[i])) == 0)
-            name += strlen(heads[i]);
-    return name;
-}
-
 static void add_legend(struct chart *chart, int side, const char *label, double width,
                        const char *dash, bool line, bool mark, enum gt_svg_mark which) {
     const double x = WIDTH - RIGHT + 16, y = TOP + 10 + LINE_STEP * chart->legend++;

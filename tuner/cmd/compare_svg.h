@@ -6,9 +6,6 @@
 #include "tuner/base/svg.h"
 #include "tuner/cmd/compare.h"
 
-/* "GTX 1080" for "NVIDIA GeForce GTX 1080". */
-const char *gt_compare_short_name(const char *name);
-
 /* Height of the panel of classes, in pixels; 0: no row has a ratio. */
 int gt_compare_classes_height(const struct gt_comparison *c);
 /* Draws it between the two sides, from `top` on. */
