@@ -23,7 +23,9 @@ static const struct gt_option options[] = {
      "\"0,2\" or all",
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
-     "problems to tune (sweep.json)", 0, 0},
+     "problems to tune: sweep.json, or the log of another program (TunableOp, rocBLAS, "
+     "hipBLASLt; docs/guide.md)",
+     0, 0},
     {"from-misses", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, misses), "FILE",
      "also tune the problems of FILE, to which programs that ran with "
      "GEMMTUNE_MISSES=FILE wrote the problems that a forecast answered; the largest sum "

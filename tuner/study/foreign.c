@@ -17,6 +17,7 @@ struct kind {
 };
 
 static const char no_times[] = "it holds no times to replay";
+static const char products[] = "gemmtune tune --sizes FILE tunes its products";
 static const char one_time[] = "a search needs the times of a whole space";
 
 static const struct kind kinds[] = {
@@ -52,16 +53,16 @@ static const struct kind kinds[] = {
     {{"a log of TVM's auto-scheduler", "only Kernel Tuner's caches can be replayed"},
      "{\"i\": [[",
      {"\"r\": [["}},
-    {{"results of PyTorch's TunableOp", one_time}, "Validator,", {NULL}},
-    {{"a list of PyTorch's TunableOp", no_times}, NULL, {"TunableOp_"}},
+    {{"results of PyTorch's TunableOp", products}, "Validator,", {NULL}},
+    {{"a list of PyTorch's TunableOp", products}, NULL, {"TunableOp_"}},
     {{"a log of cublasLt", no_times}, NULL, {"cublasLt", "["}},
     {{"a log of cuBLAS", no_times}, NULL, {"cuBLAS"}},
     {{"a log of oneDNN", one_time}, NULL, {"nednn_verbose,"}},
     {{"a log of oneDNN", one_time}, NULL, {"nnl_verbose,"}},
     {{"a log of oneMKL", one_time}, NULL, {"MKL_VERBOSE "}},
-    {{"a log of rocBLAS", no_times}, NULL, {"rocblas-bench"}},
-    {{"a log of rocBLAS", no_times}, NULL, {"rocblas_function"}},
-    {{"a log of hipBLASLt", no_times}, NULL, {"hipblaslt-bench"}},
+    {{"a log of rocBLAS", products}, NULL, {"rocblas-bench"}},
+    {{"a log of rocBLAS", products}, NULL, {"rocblas_function"}},
+    {{"a log of hipBLASLt", products}, NULL, {"hipblaslt-bench"}},
     {{"results of CUTLASS's profiler", one_time}, "Problem,Provider,", {NULL}},
     {{"a table of shapes", no_times}, "m,n,k", {NULL}},
     {{"a list of shapes", no_times}, "[[", {NULL}},
