@@ -45,7 +45,7 @@ static enum gt_logged_fate settle_types(struct gt_logged_call *c) {
 /* ---- the epilogue ---- */
 
 /* The rows of the log's C are our columns. So a value for each row of its C is one for each
- * of our columns, and the scales of its A are those of our B. */
+ * of our columns, and its scales of A are our scales of B. */
 static void write_epilogue(char text[EPILOGUE_MAX], const struct gt_logged_call *c) {
     const char *scales = c->scales_a && c->scales_b ? "dequantise_"
                          : c->scales_a              ? "scale_cols_"

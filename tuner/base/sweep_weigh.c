@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_weigh.c - weights of problems whose calls were counted. */
+/* sweep_weigh.c - weights out of numbers of calls. */
 #include "tuner/base/sweep.h"
 
 #include <math.h>
