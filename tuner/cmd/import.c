@@ -2,36 +2,62 @@
 /*
  * import.c - `gemmtune import FILE...` and `gemmtune merge FILE...`: take results from
  * exported text and from other databases. They arrive unverified, and cannot win before
- * they are verified here.
+ * they are verified here. Results of other tuners become seeds: they only say where a
+ * search begins.
  */
 #include "tuner/cmd/build.h"
+#include "tuner/base/talk.h"
 #include "tuner/cmd/common.h"
+#include "tuner/study/elsewhere.h"
+#include "tuner/study/file_text.h"
 
+#include <stdlib.h>
 #include <unistd.h>
+
+enum { PATH_SIZE = 4096 };
 
 struct values {
     struct gt_format format;
     const char *db;
+    struct gt_elsewhere_given given; /* of an import */
     struct gt_build_values build;
 };
 
-static const struct gt_option options[] = {
-    GT_OPTION_DB(struct values),
-    {"build", 0, GT_OPT_FLAG, offsetof(struct values, build.wanted), NULL,
-     "then build the kernels of the database's results, as gemmtune build does", 0, 0},
-    GT_OPTION_GENERAL(struct values, build.general),
-    {"device", 'd', GT_OPT_TEXT, offsetof(struct values, build.device), "N",
-     "with --build and --general: index, UUID, PCI id, key or part of its name", 0, 0},
-    GT_OPTION_JOBS(struct values, build.jobs),
-    GT_OPTION_JSON(struct values),
-    GT_OPTION_CSV(struct values),
-    GT_OPTION_WIDE(struct values),
-    GT_OPTION_END,
-};
+#define OPTIONS                                                                            \
+    GT_OPTION_DB(struct values),                                                           \
+        {"build",                                                                          \
+         0,                                                                                \
+         GT_OPT_FLAG,                                                                      \
+         offsetof(struct values, build.wanted),                                            \
+         NULL,                                                                             \
+         "then build the kernels of the database's results, as gemmtune build does",       \
+         0,                                                                                \
+         0},                                                                               \
+        GT_OPTION_GENERAL(struct values, build.general),                                   \
+        {"device",                                                                         \
+         'd',                                                                              \
+         GT_OPT_TEXT,                                                                      \
+         offsetof(struct values, build.device),                                            \
+         "N",                                                                              \
+         "with --build and --general: index, UUID, PCI id, key or part of its name",       \
+         0,                                                                                \
+         0},                                                                               \
+        GT_OPTION_JOBS(struct values, build.jobs), GT_OPTION_JSON(struct values),          \
+        GT_OPTION_CSV(struct values), GT_OPTION_WIDE(struct values), GT_OPTION_END
+
+static const struct gt_option options[] = {OPTIONS};
+static const struct gt_option import_options[] = {
+    {"measured-on", 0, GT_OPT_TEXT, offsetof(struct values, given.device), "NAME",
+     "results of another tuner: the name of the device, where the file does not say it", 0,
+     0},
+    {"problem", 0, GT_OPT_TEXT, offsetof(struct values, given.problem), "NAME",
+     "results of another tuner: the problem, where the file does not say it", 0, 0},
+    OPTIONS};
 
 struct row {
     const char *path;
     struct gt_merge_report report;
+    int seeds;
 };
 
 #define FILES(X)                                                                           \
@@ -41,25 +67,101 @@ struct row {
     X("records", "records", COUNT, 0, r->report.records, "winners that are new here")      \
     X("rivals", "compared", COUNT, 1, r->report.rivals,                                    \
       "comparisons with vendors' libraries that are new here")                             \
+    X("seeds", "seeds", COUNT, 2, r->seeds,                                                \
+      "points of another tuner, with which searches on such a device begin")               \
     X("skipped", "skipped", COUNT, 0, r->report.skipped,                                   \
       "rows that are damaged: a line on standard error for each")
 GT_COLUMNS(file, struct row, FILES)
 static const struct gt_form files = GT_FORM(file, "");
 
-/* gt_db_import or gt_db_merge */
-typedef gt_status (*take_fn)(struct gt_merge_report *report, struct gt_db *db,
-                             const char *path, struct gt_err *err);
+/* ---- results of other tuners ---- */
+
+static gt_status keep_seeds(const struct gt_elsewhere *e, struct gt_db *db,
+                            struct gt_err *err) {
+    struct gt_seed_row rows[GT_ELSEWHERE_MAX];
+    char path[PATH_SIZE];
+    for (int i = 0; i < e->count; i++)
+        rows[i] = (struct gt_seed_row){.device = e->device,
+                                       .problem = e->problem,
+                                       .kernel = e->best[i].kernel,
+                                       .source = e->source,
+                                       .point = e->best[i].point,
+                                       .ns = e->best[i].ns};
+    if (!gt_seeds_path(path, sizeof path, gt_db_real_path(db)))
+        return gt_fail(err, GEMMTUNE_EDB, "the database's path is too long for seeds");
+    return gt_seeds_keep(path, rows, (size_t)e->count, err);
+}
+
+static void say_seeds(const struct gt_elsewhere *e, const char *path) {
+    char strange[96] = "";
+    if (e->strange > 0)
+        (void)snprintf(strange, sizeof strange, ", %zu of other kernels", e->strange);
+    gt_talk(
+        "%s: seeds are the %d fastest of %zu result%s%s; searches of problems like %s on "
+        "%s begin with them",
+        path, e->count, e->results, gt_text_plural((int64_t)e->results), strange,
+        e->problem, e->device);
+}
+
+static gt_status take_seeds(struct row *row, struct gt_db *db, const char *text,
+                            size_t size, const struct gt_elsewhere_given *given,
+                            struct gt_err *err) {
+    struct gt_elsewhere e;
+    struct gt_seeds *seeds = NULL;
+    struct gt_families *families = NULL;
+    gt_status status = gt_seeds_create(&seeds, NULL, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_families_create(&families, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_elsewhere_read(&e, row->path, text, size, given, seeds, families, err);
+    if (status == GEMMTUNE_OK)
+        status = keep_seeds(&e, db, err);
+    if (status == GEMMTUNE_OK) {
+        row->seeds = e.count;
+        say_seeds(&e, row->path);
+    }
+    gt_families_destroy(families);
+    gt_seeds_destroy(seeds);
+    return status;
+}
+
+/* ---- files ---- */
+
+/* gt_db_merge, or take_text */
+typedef gt_status (*take_fn)(struct row *row, struct gt_db *db,
+                             const struct gt_elsewhere_given *given, struct gt_err *err);
+
+static gt_status take_database(struct row *row, struct gt_db *db,
+                               const struct gt_elsewhere_given *given, struct gt_err *err) {
+    (void)given;
+    return gt_db_merge(&row->report, db, row->path, err);
+}
+
+/* Exported text, or results of another tuner: the text says which. */
+static gt_status take_text(struct row *row, struct gt_db *db,
+                           const struct gt_elsewhere_given *given, struct gt_err *err) {
+    char *text = NULL;
+    size_t size = 0;
+    gt_status status = gt_file_text(&text, &size, row->path, NULL);
+    if (status == GEMMTUNE_OK && gt_elsewhere_knows(text, size))
+        status = take_seeds(row, db, text, size, given, err);
+    else
+        status = gt_db_import(&row->report, db, row->path, err);
+    free(text);
+    if (status == GEMMTUNE_EIO && access(row->path, R_OK) != 0)
+        status = GEMMTUNE_EPARSE; /* the text cannot be read */
+    return status;
+}
 
 /* Takes each file completely or not at all.
  * Stops at the first file that cannot be taken. */
-static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take, int count,
-                            char **paths, struct gt_err *err) {
+static gt_status take_files(struct gt_table *t, struct gt_db *db, take_fn take,
+                            const struct values *v, int count, char **paths,
+                            struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++) {
         struct row row = {.path = paths[i]};
-        status = take(&row.report, db, paths[i], err);
-        if (status == GEMMTUNE_EIO && take == gt_db_import && access(paths[i], R_OK) != 0)
-            status = GEMMTUNE_EPARSE; /* the text cannot be read */
+        status = take(&row, db, &v->given, err);
         if (status == GEMMTUNE_OK)
             status = add_file(t, &row, err);
     }
@@ -80,7 +182,7 @@ static int run_with(const struct gt_cmd *cmd, int argc, char **argv, take_fn tak
         goto done;
     gt_status status = gt_table_create(&t, &files, &err);
     if (status == GEMMTUNE_OK) {
-        status = take_files(t, db, take, argc - first, argv + first, &err);
+        status = take_files(t, db, take, &v, argc - first, argv + first, &err);
         gt_common_print(t, &v.format);
     }
     code = status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
@@ -94,19 +196,21 @@ done:
 }
 
 static int run_import(const struct gt_cmd *cmd, int argc, char **argv) {
-    return run_with(cmd, argc, argv, gt_db_import);
+    return run_with(cmd, argc, argv, take_text);
 }
 
 static int run_merge(const struct gt_cmd *cmd, int argc, char **argv) {
-    return run_with(cmd, argc, argv, gt_db_merge);
+    return run_with(cmd, argc, argv, take_database);
 }
 
 const struct gt_cmd gt_cmd_import = {
     .name = "import",
     .operands = "FILE...",
-    .about = "Take exported results into the database; each serves its problem until the "
-             "problem is tuned here.",
-    .options = options,
+    .about =
+        "Take exported results into the database; each serves its problem until the "
+        "problem is tuned here. Results of Kernel Tuner, of CLBlast's tuner and in the "
+        "T4 format become first trials.",
+    .options = import_options,
     .tables = (const struct gt_form *const[]){&files, NULL},
     .run = run_import,
 };

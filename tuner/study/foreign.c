@@ -18,6 +18,7 @@ struct kind {
 
 static const char no_times[] = "it holds no times to replay";
 static const char products[] = "gemmtune tune --sizes FILE tunes its products";
+static const char begins[] = "gemmtune import FILE lets searches begin with its points";
 static const char one_time[] = "a search needs the times of a whole space";
 
 static const struct kind kinds[] = {
@@ -32,10 +33,10 @@ static const struct kind kinds[] = {
     {{"a description of a device", no_times},
      NULL,
      {"\"format\"", "\"units\"", "\"clock_mhz\""}},
-    {{"results in the T4 format", "give the cache that the tuner filled meanwhile"},
+    {{"results in the T4 format", begins},
      NULL,
      {"\"results\"", "\"configuration\"", "\"invalidity\""}},
-    {{"results in the T4 format", "give the cache that the tuner filled meanwhile"},
+    {{"results in the T4 format", begins},
      NULL,
      {"\"results\"", "\"configuration\"", "\"schema_version\""}},
     {{"a description of a space in the T1 format", no_times},
@@ -44,7 +45,7 @@ static const struct kind kinds[] = {
     {{"results of KTT", "only Kernel Tuner's caches can be replayed"},
      NULL,
      {"KttVersion"}},
-    {{"results of CLBlast's tuner", "only Kernel Tuner's caches can be replayed"},
+    {{"results of CLBlast's tuner", begins},
      NULL,
      {"\"best_kernel\"", "\"clblast_device_name\""}},
     {{"a log of AutoTVM", "only Kernel Tuner's caches can be replayed"},
