@@ -8,8 +8,11 @@
 #include "tuner/base/sweep_lines.h"
 #include "tuner/base/sweep_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PATH_SIZE = 4096 };
 
 /* ---- problems by name ---- */
 
@@ -154,11 +157,98 @@ static gt_status take_recorded(struct gt_sweep *s, struct gt_node n, struct gt_e
     return status;
 }
 
+/* ---- lists of other programs ---- */
+
+/* The path of a list beside the sweep file, unless it is absolute. */
+static bool list_path(char *out, size_t size, struct gt_node n, const char *name) {
+    const char *file = gt_json_file(n.doc), *slash = strrchr(file, '/');
+    const int folder = name[0] != '/' && slash != NULL ? (int)(slash + 1 - file) : 0;
+    const int len = snprintf(out, size, "%.*s%s", folder, file, name);
+    return len > 0 && (size_t)len < size;
+}
+
+/* Adds the problems of a list, each in all of the types, if there are any. */
+static gt_status add_list(struct gt_sweep *s, const struct gt_sweep *list,
+                          const struct gt_sweep_entry *e, struct gt_err *err) {
+    const size_t each = e->types > 0 ? e->types : 1;
+    if (s->count + list->count * each > GT_SWEEP_MAX)
+        return gt_json_fail(e->node, err, "%zu problems up to here; the limit is %d",
+                            s->count + list->count * each, GT_SWEEP_MAX);
+    gt_status status = gt_sweep_reserve(s, list->count * each, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++) {
+        const gemmtune_problem *p = &list->item[i].problem;
+        const int64_t dim[3] = {p->m, p->n, p->k};
+        const int layout =
+            2 * (p->trans_a == GEMMTUNE_TRANS) + (p->trans_b == GEMMTUNE_TRANS);
+        gemmtune_problem like;
+        (void)gt_problem_init(&like, sizeof like, GEMMTUNE_F32, 0, 0, 0, NULL);
+        like.layout = GEMMTUNE_ROW_MAJOR;
+        for (size_t t = 0; status == GEMMTUNE_OK && t < e->types; t++)
+            status = add_problem(s, e, &like, e->type[t], layout, dim, err);
+        if (e->types == 0)
+            gt_sweep_append(s, p, e->weight * list->item[i].weight);
+    }
+    return status;
+}
+
+static void add_lines(struct gt_sweep_lines *sum, const struct gt_sweep_lines *more) {
+    if (sum->fate[GT_LOGGED_DAMAGED] == 0) {
+        sum->damage = more->damage;
+        sum->damaged_line = more->damaged_line;
+    }
+    for (int i = 0; i < GT_LOGGED_FATES; i++)
+        sum->fate[i] += more->fate[i];
+    sum->untyped += more->untyped;
+    sum->half_sums += more->half_sums;
+}
+
+/* Types are for a list that names none. */
+static gt_status check_list(const struct gt_sweep *list, const struct gt_sweep_entry *e,
+                            bool is_json, struct gt_err *err) {
+    if (is_json)
+        return gt_json_fail(e->node, err,
+                            "the list is not the log or list of another program");
+    if (e->types > 0 && list->lines.untyped != list->lines.fate[GT_LOGGED_PROBLEM])
+        return gt_json_fail(e->node, err, "the list names its types: leave \"dtype\" out");
+    return GEMMTUNE_OK;
+}
+
+static gt_status take_list(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"list", "dtype", "weight", NULL};
+    struct gt_sweep_entry e = {.node = n};
+    struct gt_sweep list = {0};
+    const char *name = "";
+    char path[PATH_SIZE];
+    bool is_json = false;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_string(&name, gt_json_member(n, "list"), err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_read_weight(&e.weight, n, err);
+    if (status == GEMMTUNE_OK && gt_json_kind(gt_json_member(n, "dtype")) != GT_JSON_ABSENT)
+        status = gt_sweep_entry_read_types(&e, n, err);
+    if (status == GEMMTUNE_OK && !list_path(path, sizeof path, n, name))
+        status = gt_json_fail(n, err, "the path of the list is too long");
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_lines_load(&list, &is_json, path, err);
+    if (status == GEMMTUNE_OK)
+        status = check_list(&list, &e, is_json, err);
+    if (status == GEMMTUNE_OK)
+        status = add_list(s, &list, &e, err);
+    if (e.types > 0)
+        list.lines.untyped = 0;
+    add_lines(&s->lines, &list.lines);
+    gt_sweep_clear(&list);
+    return status;
+}
+
 static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
     struct gt_sweep_entry e = {.node = n};
     gt_status status;
     if (gt_json_kind(gt_json_member(n, "problem")) != GT_JSON_ABSENT)
         return take_recorded(s, n, err);
+    if (gt_json_kind(gt_json_member(n, "list")) != GT_JSON_ABSENT)
+        return take_list(s, n, err);
     switch (gt_json_kind(n)) {
     case GT_JSON_STRING:
         return take_name(s, n, err);

@@ -16,6 +16,10 @@
  *   (epi), or lists of them. The entry stands for all combinations of these as well, up to
  *   1000.
  *
+ * Or an entry stands for a log or list of another program (logged.h), in the folder of the
+ * sweep file: {"list": "gemm_problems.h", "dtype": ["f16", "i8"]}. The types are for lists
+ * that name none. Without them, those become f32.
+ *
  * Or an entry has the name of its problem: {"problem": "f32-nn-64x64x64", "count": 12,
  * "weight": 3}. `gemmtune record` writes these; it also writes "passed_on" beside "sizes".
  * Nobody here reads that and "count".
