@@ -60,6 +60,9 @@ printf '{"results": [{"configuration": {"WGD": 8, "MDIMCD": 8, "NDIMCD": 8, "VWM
 is "a file without a device is refused" "$?, $(grep -c 'names no device; say it with --measured-on' "$TMPDIR/said")" "3, 1"
 "$GEMMTUNE" import "$TMPDIR/bare.json" --db "$TMPDIR/kt.db" --measured-on "a card" --problem f32-nn-8x8x8 >"$TMPDIR/said" 2>&1
 is "unless the user says it" $? 0
+"$GEMMTUNE" export --db "$db" "$TMPDIR/winners.json" >/dev/null
+"$GEMMTUNE" import "$TMPDIR/winners.json" --db "$TMPDIR/kt.db" --measured-on "a card" >"$TMPDIR/said" 2>&1
+is "which means nothing for our own results" "$?, $(grep -c 'not results of another tuner' "$TMPDIR/said")" "3, 1"
 "$GEMMTUNE" export --db "$db" --format t4 --problem f32-nn-1x1x1 "$TMPDIR/none.json" >"$TMPDIR/said" 2>&1
 is "a problem without trials" "$?, $(ls "$TMPDIR/none.json" 2>/dev/null)" "2, "
 exit "$bad"

@@ -145,6 +145,11 @@ static gt_status take_text(struct row *row, struct gt_db *db,
     gt_status status = gt_file_text(&text, &size, row->path, NULL);
     if (status == GEMMTUNE_OK && gt_elsewhere_knows(text, size))
         status = take_seeds(row, db, text, size, given, err);
+    else if (given->device != NULL || given->problem != NULL)
+        status = gt_fail(err, GEMMTUNE_EPARSE,
+                         "%s: not results of another tuner, which --measured-on and "
+                         "--problem are about",
+                         row->path);
     else
         status = gt_db_import(&row->report, db, row->path, err);
     free(text);
