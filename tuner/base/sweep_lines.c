@@ -31,8 +31,41 @@ static bool begins_as_json(FILE *file) {
 
 /* ---- lines ---- */
 
-static gt_status take_line(struct gt_sweep *s, const char *line, size_t len, int64_t number,
+/* Adds up equal problems. */
+static gt_status shrink(struct gt_sweep *s, const char *path, struct gt_err *err) {
+    const gt_status status = gt_sweep_merge(s, true, err);
+    return status == GEMMTUNE_OK && s->count > GT_SWEEP_MAX
+               ? gt_fail(err, GEMMTUNE_EPARSE, "%s: more than %d different problems", path,
+                         GT_SWEEP_MAX)
+               : status;
+}
+
+/* A list of lines that has room for *room problems. */
+struct growing {
+    struct gt_sweep *sweep;
+    size_t room;
+    const char *path;
+    int64_t number; /* of the line */
+};
+
+/* Makes room for one more. A list that is full first becomes shorter, so that a log of
+ * millions of calls takes little memory. */
+static gt_status make_room(struct growing *g, struct gt_err *err) {
+    struct gt_sweep *const s = g->sweep;
+    if (s->count < g->room)
+        return GEMMTUNE_OK;
+    gt_status status = shrink(s, g->path, err);
+    const size_t more = s->count > LIST_MIN ? s->count : LIST_MIN;
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_reserve(s, more, err);
+    if (status == GEMMTUNE_OK)
+        g->room = s->count + more;
+    return status;
+}
+
+static gt_status take_line(struct growing *g, const char *line, size_t len,
                            struct gt_err *err) {
+    struct gt_sweep_lines *const lines = &g->sweep->lines;
     struct gt_logged logged;
     struct gt_err why = {""};
     gt_status status = gt_logged_read(&logged, line, len, &why);
@@ -40,40 +73,25 @@ static gt_status take_line(struct gt_sweep *s, const char *line, size_t len, int
         *err = why;
         return status;
     }
-    if (logged.fate == GT_LOGGED_DAMAGED && s->lines.fate[GT_LOGGED_DAMAGED] == 0) {
-        s->lines.damaged_line = number;
-        s->lines.damage = why;
+    if (logged.fate == GT_LOGGED_DAMAGED && lines->fate[GT_LOGGED_DAMAGED] == 0) {
+        lines->damaged_line = g->number;
+        lines->damage = why;
     }
-    s->lines.fate[logged.fate]++;
+    lines->fate[logged.fate]++;
     if (logged.fate != GT_LOGGED_PROBLEM)
         return GEMMTUNE_OK;
-    s->lines.untyped += (logged.notes & GT_LOGGED_UNTYPED) != 0;
-    s->lines.half_sums += (logged.notes & GT_LOGGED_HALF_SUMS) != 0;
-    status = gt_sweep_reserve(s, 1, err);
+    lines->untyped += (logged.notes & GT_LOGGED_UNTYPED) != 0;
+    lines->half_sums += (logged.notes & GT_LOGGED_HALF_SUMS) != 0;
+    status = make_room(g, err);
     if (status == GEMMTUNE_OK)
-        gt_sweep_append(s, &logged.problem, (double)logged.calls);
-    return status;
-}
-
-/* Adds up equal problems when the list has grown to *full, so that a log of millions of
- * calls takes little memory. */
-static gt_status shrink(struct gt_sweep *s, size_t *full, const char *path,
-                        struct gt_err *err) {
-    if (s->count < *full)
-        return GEMMTUNE_OK;
-    const gt_status status = gt_sweep_merge(s, true, err);
-    if (status == GEMMTUNE_OK && s->count > GT_SWEEP_MAX)
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s: more than %d different problems", path,
-                       GT_SWEEP_MAX);
-    *full = 2 * s->count > LIST_MIN ? 2 * s->count : LIST_MIN;
+        gt_sweep_append(g->sweep, &logged.problem, (double)logged.calls);
     return status;
 }
 
 static gt_status take_lines(struct gt_sweep *s, FILE *file, const char *path,
                             struct gt_err *err) {
+    struct growing growing = {.sweep = s, .path = path, .number = 1};
     char *line = malloc(LINE_SIZE);
-    size_t full = LIST_MIN;
-    int64_t number = 1;
     if (line == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a line of %s", path);
     gt_status status = GEMMTUNE_OK;
@@ -82,16 +100,13 @@ static gt_status take_lines(struct gt_sweep *s, FILE *file, const char *path,
         const bool whole = len > 0 && line[len - 1] == '\n';
         while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
             len--;
-        status = take_line(s, line, len, number, err);
-        if (status == GEMMTUNE_OK)
-            status = shrink(s, &full, path, err);
-        number += whole;
+        status = take_line(&growing, line, len, err);
+        growing.number += whole;
     }
     if (status == GEMMTUNE_OK && ferror(file))
         status = gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
     free(line);
-    full = 0;
-    return status == GEMMTUNE_OK ? shrink(s, &full, path, err) : status;
+    return status == GEMMTUNE_OK ? shrink(s, path, err) : status;
 }
 
 /* ---- what is left out ---- */
