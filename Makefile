@@ -64,7 +64,7 @@ PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
             $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
-            $(B)/gen/kernels.o
+            $(B)/gen/seeds.o $(B)/gen/kernels.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
@@ -72,6 +72,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)) $(wildcard runtime/kernels/*.*))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
 DEVICES   := $(sort $(wildcard devices/*/device.json))
+SEEDS     := $(sort $(wildcard tuner/tune/seeds/*.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
@@ -241,6 +242,8 @@ $(B)/gen/published.c: $(PUBLISHED) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_published $(PUBLISHED))
 $(B)/gen/devices.c: $(DEVICES) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_devices $(DEVICES))
+$(B)/gen/seeds.c: $(SEEDS) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_seeds $(SEEDS))
 $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
@@ -268,7 +271,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(KERNELS) $(SCHEMA)))
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))
@@ -508,7 +511,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools python/native,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

@@ -21,6 +21,8 @@ extern const struct gt_embedded gt_embedded_templates[];
 extern const struct gt_embedded gt_embedded_published[];
 /* build/gen/devices.c: the descriptions of devices/, sorted by path */
 extern const struct gt_embedded gt_embedded_devices[];
+/* build/gen/seeds.c: tuner/tune/seeds/ */
+extern const struct gt_embedded gt_embedded_seeds[];
 /* build/gen/kernels.c: the program's own kernels, for checks in tuner/lab/kernels/ and for
  * comparisons in tuner/bench/kernels/ */
 extern const struct gt_embedded gt_embedded_kernels[];

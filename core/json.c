@@ -269,6 +269,10 @@ static const struct value *value_of(struct gt_node n) {
     return n.item;
 }
 
+const char *gt_json_file(const struct gt_json *doc) {
+    return doc->name;
+}
+
 struct gt_node gt_json_root(const struct gt_json *doc) {
     return (struct gt_node){doc, &doc->value[0]};
 }

@@ -43,6 +43,8 @@ gt_status gt_json_parse(struct gt_json **out, const char *name, const char *text
 gt_status gt_json_parse_python(struct gt_json **out, const char *name, const char *text,
                                size_t size, struct gt_err *err);
 void gt_json_destroy(struct gt_json *doc);
+/* The name of the file, as messages have it. */
+const char *gt_json_file(const struct gt_json *doc);
 
 struct gt_node gt_json_root(const struct gt_json *doc);
 enum gt_json_kind gt_json_kind(struct gt_node n);

@@ -17,7 +17,12 @@ expect "missing file" 3 "nowhere.json" tune --device 0 --sizes "$work/nowhere.js
 mkdir "$work/folder"
 expect "a folder" 3 "folder" tune --device 0 --sizes "$work/folder"
 refused "empty file" "s.json" ''
-refused "not JSON" "s.json:1: " 'sizes: 1'
+refused "not JSON, and no log" 's.json: neither a list of problems in JSON nor lines of' 'sizes: 1'
+refused "a log without a product" 's.json: no line can be tuned: 1 complex, 1 of another function$' \
+    'rocblas-bench -f gemm -r f32_c -m 1 -n 1 -k 1
+rocblas-bench -f trsm -r f32_r -m 1 -n 1'
+refused "a log that is cut" 's.json: no line can be tuned: 1 damaged .line 1: there is no K.$' \
+    'rocblas-bench -f gemm -r f32_r -m 1 -n 1'
 refused "cut short" "s.json:" '{"format": 1, "sizes": ["f32-nn-1x1x1"'
 refused "text behind the end" "s.json:1: " '{"format": 1, "sizes": ["f32-nn-1x1x1"]} x'
 refused "no sizes" '"sizes" is missing' '{"format": 1}'

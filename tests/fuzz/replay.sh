@@ -33,9 +33,11 @@ mutate() {
 
 bad=0
 replay cache tests/fuzz/corpus/cache/* tests/data/cache.json
+replay elsewhere tests/fuzz/corpus/elsewhere/* tests/data/elsewhere/*
 replay epilogue tests/fuzz/corpus/epilogue/*
 mutate epilogue 20000 tests/fuzz/corpus/epilogue/*
 replay family tests/fuzz/corpus/family/* templates/*/space.json tests/data/families/*/space.json
+replay logged tests/fuzz/corpus/logged/* tests/data/lists/*
 replay problem tests/fuzz/corpus/problem/*
 replay sweep tests/fuzz/corpus/sweep/* configs/*.json
 exit $bad

@@ -23,8 +23,7 @@ static void *run(void *user) {
     return user;
 }
 
-/* Data of an earlier key are destroyed earlier: the shim made its key at an earlier call.
- */
+/* Data of an earlier key are destroyed earlier: the shim made its key before. */
 void call_late(void (*call)(void)) {
     pthread_t thread;
     late = call;

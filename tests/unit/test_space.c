@@ -218,6 +218,46 @@ static void test_find(void **state) {
     gt_family_destroy(f);
 }
 
+static void test_nearest(void **state) {
+    struct gt_family *f = family("\"params\": {\"A\": [1, 3, 15], \"B\": [0, 1, 7]},"
+                                 "\"default\": {\"A\": 1, \"B\": 0},"
+                                 "\"require\": [[\"A != 3 || B != 1\", \"x\"]]");
+    const struct gt_device d = cuda_device(49152, 1024);
+    const gemmtune_problem p = named("f32-nn-8x8x8");
+    static const struct {
+        const char *point, *nearest;
+        double distance;
+    } rows[] = {
+        {"A=15 B=7", "A=15 B=7", 0},
+        {"B=3", "A=1 B=1", 1},
+        {"A=3 B=1", "A=1 B=1", 1},
+        {"A=127 B=0", "A=15 B=0", 9},
+        {"A=3 B=3 C=9", "A=3 B=7", 1},
+        {"A=1 B=-4", "A=1 B=0", 0},
+        {"", "A=1 B=0", 0},
+    };
+    struct gt_space s;
+    (void)state;
+    assert_int_equal(gt_space_create(&s, f, &d, &p, NULL), GEMMTUNE_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gt_point point;
+        char text[GT_POINT_TEXT_MAX];
+        double distance;
+        assert_int_equal(gt_point_parse(&point, rows[i].point, NULL), GEMMTUNE_OK);
+        gt_space_point(&s, gt_space_nearest(&distance, &s, &point), &point);
+        (void)gt_point_text(&point, text);
+        assert_string_equal(text, rows[i].nearest);
+        assert_true(distance > rows[i].distance - 1e-9 &&
+                    distance < rows[i].distance + 1e-9);
+    }
+    s.count = 0;
+    double distance;
+    struct gt_point any = {.count = 0};
+    assert_true(gt_space_nearest(&distance, &s, &any) == SIZE_MAX);
+    gt_space_clear(&s);
+    gt_family_destroy(f);
+}
+
 /* 64^4 points, all legal: past the limit, said before memory is gone. */
 static void test_too_many(void **state) {
     char members[4096], list[512] = "";
@@ -450,6 +490,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_and_derived_names),
         cmocka_unit_test(test_find),
+        cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_early_refusal),
         cmocka_unit_test(test_a_rule_that_reads_much),

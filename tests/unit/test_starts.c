@@ -6,6 +6,7 @@
 #include "tuner/tune/starts.h"
 #include "tests/unit/made_up.h"
 #include "tests/unit/records.h"
+#include "tuner/tune/seeded.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -410,6 +411,74 @@ static void test_a_refused_start_stands_for_its_neighbours(void **state) {
     space = whole;
 }
 
+/* Seeds that know the device come after winners on other devices, as long as the problem
+ * was not tuned here; defaults only where nothing alike was. */
+static void test_seeds(void **state) {
+    static const char known[] = "TILE_WIDTH=28 PAD=1 DOUBLE=0";
+    const struct gt_device like = device_of("like", "sm_90", 90, 100);
+    struct gt_seed_row row = {.device = "this",
+                              .problem = "f32-nn-64x64x64",
+                              .kernel = "tile",
+                              .source = "a file",
+                              .ns = 1};
+    char path[256];
+    struct gt_starts s;
+    snprintf(path, sizeof path, "%s/a.seeds.json", folder);
+    OK(gt_point_parse(&row.point, known, &err));
+    OK(gt_seeds_keep(path, &row, 1, &err));
+    OK(gt_seeds_create(&tuner.seeds, path, &err));
+    open_db("seeded.db");
+    find(&s);
+    assert_int_equal(s.pick[1].index, index_of(known));
+    won(&like, "f32-nn-512x512x512", 12);
+    find(&s);
+    assert_int_equal(place_of(&s, 12), 1);
+    assert_int_equal(s.pick[2].index, index_of(known));
+    won(&tuner.device, "f32-nn-512x512x512", 8);
+    find(&s);
+    for (int i = 0; i < s.count; i++)
+        assert_int_not_equal(s.pick[i].index, index_of(known));
+    gt_db_close(tuner.db);
+    gt_seeds_destroy(tuner.seeds);
+    tuner.seeds = NULL;
+}
+
+/* CLBlast's default for a device that it does not know is a start of the family "block". */
+static void test_a_default_seed(void **state) {
+    const struct gt_space tile = space;
+    struct gt_seeded seeded;
+    struct gt_point point;
+    struct gt_starts s;
+    OK(gt_seeds_create(&tuner.seeds, NULL, &err));
+    OK(gt_seeded_find(&seeded, tuner.seeds, families, &tuner.device, &problem, &err));
+    assert_in_range(seeded.count, 1, GT_SEEDS_MAX);
+    OK(gt_space_create(&space, gt_families_find(families, "block"), &tuner.device, &problem,
+                       &err));
+    OK(gt_point_parse(&point, seeded.at[0].point, &err));
+    open_db("default_seed.db");
+    for (int known = 0; known < 2; known++) {
+        bool found = false;
+        find(&s);
+        for (int i = 0; i < s.count; i++)
+            found = found || s.pick[i].index == gt_space_find(&space, &point);
+        assert_int_equal(found, known == 0);
+        const struct gt_record_row row = {
+            .subject = {tuner.device_key, "f32-nn-512x512x1024", "block", hash,
+                        "BM=64 BN=64 BK=8 THREADS=128 OWN=1 TM=4 VA=2 VB=2 PAD=4 DOUBLE=1 "
+                        "MINB=1 GROUP=4"},
+            .verified = true,
+            .time = {
+                .median_ns = 2, .low_ns = 1, .high_ns = 3, .samples = 3, .launches = 3}};
+        OK(put_local_records(tuner.db, tuner.device_key, "f32-nn-512x512x1024", &row, 1,
+                             &err));
+    }
+    gt_db_close(tuner.db);
+    gt_space_clear(&space);
+    space = tile;
+    gt_seeds_destroy(tuner.seeds);
+    tuner.seeds = NULL;
+}
+
 static int count_of(const struct gt_starts *s, int in) {
     int n = 0;
     for (int i = 0; i < s->count; i++)
@@ -519,6 +588,8 @@ int main(void) {
         cmocka_unit_test(test_the_answer_of_a_lookup_is_the_likeliest),
         cmocka_unit_test(test_a_start_goes_before_a_slightly_better_forecast),
         cmocka_unit_test(test_winners_of_the_likest_device),
+        cmocka_unit_test(test_seeds),
+        cmocka_unit_test(test_a_default_seed),
         cmocka_unit_test(test_the_rest_as_the_model_expects_it),
         cmocka_unit_test(test_the_other_expected_between_winners_and_starts),
         cmocka_unit_test(test_a_refused_start_stands_for_its_neighbours),

@@ -272,6 +272,46 @@ static void test_documents(void **state) {
     }
 }
 
+/* A list of another program in an entry: the samples, from a file beside them. */
+static void test_lists(void **state) {
+    static const struct {
+        const char *entry, *says; /* the error, or NULL */
+        size_t problems;
+        const char *last;
+    } rows[] = {
+        {"{\"list\": \"deepbench.h\"}", NULL, 3, "f32-nt-8457x35x2560"},
+        {"{\"list\": \"deepbench.h\", \"dtype\": [\"f16\", \"i8\"], \"weight\": 5}", NULL,
+         6, "i8-nt-8457x35x2560"},
+        {"{\"list\": \"tuned.csv\"}, \"f32-nn-1x2x3\"", NULL, 3, "f32-nn-1x2x3"},
+        {"{\"list\": \"tuned.csv\", \"dtype\": \"f16\"}",
+         "/sizes/0: the list names its types", 0, NULL},
+        {"{\"list\": \"none.csv\"}", "tests/data/lists/none.csv", 0, NULL},
+        {"{\"list\": \"../cache.json\"}", "/sizes/0: the list is not the log", 0, NULL},
+        {"{\"list\": 3}", "/sizes/0/list", 0, NULL},
+        {"{\"list\": \"tuned.csv\", \"m\": 3}", "/sizes/0/m: unknown key", 0, NULL},
+        {"{\"list\": \"deepbench.h\", \"dtype\": \"f23\"}", "/sizes/0/dtype", 0, NULL},
+        {"{\"list\": \"deepbench.h\", \"weight\": 0}", "/sizes/0/weight", 0, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256];
+        struct gt_sweep s;
+        struct gt_err err = {""};
+        const int len =
+            snprintf(text, sizeof text, "{\"format\": 1, \"sizes\": [%s]}", rows[i].entry);
+        const gt_status status =
+            parse_sweep(&s, "tests/data/lists/s.json", text, (size_t)len, &err);
+        if (rows[i].says == NULL)
+            assert_string_equal(err.line, "");
+        else if (status == GEMMTUNE_OK || strstr(err.line, rows[i].says) == NULL)
+            fail_msg("%s: \"%s\"", rows[i].entry, err.line);
+        assert_int_equal(s.count, rows[i].problems);
+        if (rows[i].last != NULL)
+            assert_string_equal(s.item[s.count - 1].name, rows[i].last);
+        gt_sweep_clear(&s);
+    }
+}
+
 static void test_missing_file(void **state) {
     struct gt_sweep s;
     struct gt_err err = {""};
@@ -463,6 +503,7 @@ int main(void) {
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_lists),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_add),
         cmocka_unit_test(test_shipped),

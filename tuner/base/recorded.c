@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WEIGHT_MAX = 1000, LINE_SIZE = 2048 };
+enum { LINE_SIZE = 2048 };
 static const int64_t count_max = GT_SWEEP_CALLS_MAX;
 
 void gt_recorded_clear(struct gt_recorded *r) {
@@ -234,19 +234,12 @@ gt_status gt_recorded_add_process(struct gt_recorded *r, const char *path,
 
 /* ---- the file that is written  ---- */
 
-/* A guess at the seconds of one call on a large GPU. Only its proportions matter. */
 static double seconds_of(const char *name) {
-    static const double start_s = 3e-6, bytes_per_s = 3e12;
+    static const double unknown_s = 3e-6;
     gemmtune_problem p;
     struct gt_err err;
-    if (gt_problem_from_name(&p, name, &err) != GEMMTUNE_OK)
-        return start_s;
-    const double flops_per_s = p.math == GEMMTUNE_MATH_TF32  ? 4e14
-                               : gt_type_size(p.type_a) == 1 ? 1.2e15
-                               : gt_type_size(p.type_a) == 2 ? 7e14
-                                                             : 5e13;
-    return start_s + fmax(gt_problem_flops(&p) / flops_per_s,
-                          gt_problem_least_bytes(&p) / bytes_per_s);
+    return gt_problem_from_name(&p, name, &err) == GEMMTUNE_OK ? gt_sweep_guess(&p)
+                                                               : unknown_s;
 }
 
 static void weigh(struct gt_recorded *r) {
@@ -257,8 +250,7 @@ static void weigh(struct gt_recorded *r) {
             most = fmax(most, r->item[i].weight);
         }
     for (size_t i = 0; i < r->count; i++)
-        r->item[i].weight =
-            fmax(1, round(WEIGHT_MAX * r->item[i].weight / fmax(most, 1e-300)));
+        r->item[i].weight = gt_sweep_share(r->item[i].weight, most);
 }
 
 /* Problems first, the heaviest one first; then calls that were passed on, the most

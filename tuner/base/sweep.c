@@ -1,38 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.c - reads sweep.json into a list of problems: the list, the problems of an entry
- * (sweep_entry.h), the file. */
+/* sweep.c - reads sweep.json into a list of problems: problems by name, the problems of an
+ * entry (sweep_entry.h), the file. */
 #include "tuner/base/sweep.h"
 
 #include "core/json.h"
 #include "tuner/base/sweep_entry.h"
+#include "tuner/base/sweep_lines.h"
+#include "tuner/base/sweep_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the list ---- */
+enum { PATH_SIZE = 4096 };
 
-void gt_sweep_clear(struct gt_sweep *s) {
-    free(s->item);
-    *s = (struct gt_sweep){0};
-}
-
-/* Makes room for `more` items after the existing ones. */
-static gt_status reserve(struct gt_sweep *s, size_t more, struct gt_err *err) {
-    struct gt_sweep_item *item = realloc(s->item, (s->count + more) * sizeof *item);
-    if (item == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu problems", s->count + more);
-    s->item = item;
-    return GEMMTUNE_OK;
-}
-
-/* Adds an item. There must be room for it. */
-static void append(struct gt_sweep *s, const gemmtune_problem *p, double weight) {
-    struct gt_sweep_item *item = &s->item[s->count++];
-    item->problem = *p;
-    item->weight = weight;
-    item->count = 1;
-    (void)gt_problem_name(p, item->name);
-}
+/* ---- problems by name ---- */
 
 /* Reads a problem's name, and refuses a problem that cannot be tuned. */
 static gt_status read_problem(gemmtune_problem *p, const char *name, struct gt_err *err) {
@@ -47,60 +29,15 @@ gt_status gt_sweep_add(struct gt_sweep *s, const char *name, struct gt_err *err)
     gemmtune_problem p;
     gt_status status = read_problem(&p, name, err);
     if (status == GEMMTUNE_OK)
-        status = reserve(s, 1, err);
+        status = gt_sweep_reserve(s, 1, err);
     if (status != GEMMTUNE_OK)
         return status;
-    append(s, &p, 1);
+    gt_sweep_append(s, &p, 1);
     for (size_t i = 0; i + 1 < s->count; i++)
         if (strcmp(s->item[i].name, s->item[s->count - 1].name) == 0) {
             s->count--;
             break;
         }
-    return GEMMTUNE_OK;
-}
-
-static size_t hash_name(const char *name) {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return (size_t)(hash ^ hash >> 32);
-}
-
-/* Finds the slot in which the name stands or belongs. The table has a power of two of
- * slots; a slot holds item + 1, or 0 when it is empty. */
-static size_t slot_of(const size_t *table, size_t mask, const struct gt_sweep *s,
-                      const char *name) {
-    size_t slot = hash_name(name) & mask;
-    while (table[slot] != 0 && strcmp(s->item[table[slot] - 1].name, name) != 0)
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-static void join(struct gt_sweep_item *into, const struct gt_sweep_item *same) {
-    if (same->weight > into->weight)
-        into->weight = same->weight;
-    into->count = into->count + same->count < GT_SWEEP_CALLS_MAX ? into->count + same->count
-                                                                 : GT_SWEEP_CALLS_MAX;
-}
-
-static gt_status merge_duplicates(struct gt_sweep *s, struct gt_err *err) {
-    size_t size = 16, kept = 0;
-    while (size < 2 * s->count)
-        size *= 2;
-    size_t *table = calloc(size, sizeof *table);
-    if (table == NULL)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for %zu problems", s->count);
-    for (size_t i = 0; i < s->count; i++) {
-        const size_t slot = slot_of(table, size - 1, s, s->item[i].name);
-        if (table[slot] == 0) {
-            s->item[kept] = s->item[i];
-            table[slot] = ++kept;
-        } else {
-            join(&s->item[table[slot] - 1], &s->item[i]);
-        }
-    }
-    s->count = kept;
-    free(table);
     return GEMMTUNE_OK;
 }
 
@@ -119,7 +56,7 @@ static gt_status add_problem(struct gt_sweep *s, const struct gt_sweep_entry *e,
     const gt_status status = gt_problem_canonical(&p, NULL, &p, &why);
     if (status != GEMMTUNE_OK)
         return gt_json_fail_because(e->node, status, &why, err);
-    append(s, &p, e->weight);
+    gt_sweep_append(s, &p, e->weight);
     return GEMMTUNE_OK;
 }
 
@@ -177,7 +114,7 @@ static gt_status expand_entry(struct gt_sweep *s, const struct gt_sweep_entry *e
     if ((double)s->count + count > GT_SWEEP_MAX)
         return gt_json_fail(e->node, err, "%.17g problems up to here; the limit is %d",
                             (double)s->count + count, GT_SWEEP_MAX);
-    gt_status status = reserve(s, (size_t)count, err);
+    gt_status status = gt_sweep_reserve(s, (size_t)count, err);
     for (size_t t = 0; t < e->types; t++)
         for (size_t l = 0; status == GEMMTUNE_OK && l < e->layouts; l++)
             status = cross_dimensions(s, e, e->type[t], e->layout[l], err);
@@ -199,9 +136,9 @@ static gt_status take_name(struct gt_sweep *s, struct gt_node n, struct gt_err *
     if (s->count == GT_SWEEP_MAX)
         return gt_json_fail(n, err, "%zu problems up to here; the limit is %d",
                             s->count + 1, GT_SWEEP_MAX);
-    status = reserve(s, 1, err);
+    status = gt_sweep_reserve(s, 1, err);
     if (status == GEMMTUNE_OK)
-        append(s, &p, 1);
+        gt_sweep_append(s, &p, 1);
     return status;
 }
 
@@ -225,11 +162,98 @@ static gt_status take_recorded(struct gt_sweep *s, struct gt_node n, struct gt_e
     return status;
 }
 
+/* ---- lists of other programs ---- */
+
+/* The path of a list beside the sweep file, unless it is absolute. */
+static bool list_path(char *out, size_t size, struct gt_node n, const char *name) {
+    const char *file = gt_json_file(n.doc), *slash = strrchr(file, '/');
+    const int folder = name[0] != '/' && slash != NULL ? (int)(slash + 1 - file) : 0;
+    const int len = snprintf(out, size, "%.*s%s", folder, file, name);
+    return len > 0 && (size_t)len < size;
+}
+
+/* Adds the problems of a list, each in all of the types, if there are any. */
+static gt_status add_list(struct gt_sweep *s, const struct gt_sweep *list,
+                          const struct gt_sweep_entry *e, struct gt_err *err) {
+    const size_t each = e->types > 0 ? e->types : 1;
+    if (s->count + list->count * each > GT_SWEEP_MAX)
+        return gt_json_fail(e->node, err, "%zu problems up to here; the limit is %d",
+                            s->count + list->count * each, GT_SWEEP_MAX);
+    gt_status status = gt_sweep_reserve(s, list->count * each, err);
+    for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++) {
+        const gemmtune_problem *p = &list->item[i].problem;
+        const int64_t dim[3] = {p->m, p->n, p->k};
+        const int layout =
+            2 * (p->trans_a == GEMMTUNE_TRANS) + (p->trans_b == GEMMTUNE_TRANS);
+        gemmtune_problem like;
+        (void)gt_problem_init(&like, sizeof like, GEMMTUNE_F32, 0, 0, 0, NULL);
+        like.layout = GEMMTUNE_ROW_MAJOR;
+        for (size_t t = 0; status == GEMMTUNE_OK && t < e->types; t++)
+            status = add_problem(s, e, &like, e->type[t], layout, dim, err);
+        if (e->types == 0)
+            gt_sweep_append(s, p, e->weight * list->item[i].weight);
+    }
+    return status;
+}
+
+static void add_lines(struct gt_sweep_lines *sum, const struct gt_sweep_lines *more) {
+    if (sum->fate[GT_LOGGED_DAMAGED] == 0) {
+        sum->damage = more->damage;
+        sum->damaged_line = more->damaged_line;
+    }
+    for (int i = 0; i < GT_LOGGED_FATES; i++)
+        sum->fate[i] += more->fate[i];
+    sum->untyped += more->untyped;
+    sum->half_sums += more->half_sums;
+}
+
+/* Types are for a list that names none. */
+static gt_status check_list(const struct gt_sweep *list, const struct gt_sweep_entry *e,
+                            bool is_json, struct gt_err *err) {
+    if (is_json)
+        return gt_json_fail(e->node, err,
+                            "the list is not the log or list of another program");
+    if (e->types > 0 && list->lines.untyped != list->lines.fate[GT_LOGGED_PROBLEM])
+        return gt_json_fail(e->node, err, "the list names its types: leave \"dtype\" out");
+    return GEMMTUNE_OK;
+}
+
+static gt_status take_list(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
+    static const char *const keys[] = {"list", "dtype", "weight", NULL};
+    struct gt_sweep_entry e = {.node = n};
+    struct gt_sweep list = {0};
+    const char *name = "";
+    char path[PATH_SIZE];
+    bool is_json = false;
+    gt_status status = gt_json_only(n, keys, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_json_string(&name, gt_json_member(n, "list"), err);
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_read_weight(&e.weight, n, err);
+    if (status == GEMMTUNE_OK && gt_json_kind(gt_json_member(n, "dtype")) != GT_JSON_ABSENT)
+        status = gt_sweep_entry_read_types(&e, n, err);
+    if (status == GEMMTUNE_OK && !list_path(path, sizeof path, n, name))
+        status = gt_json_fail(n, err, "the path of the list is too long");
+    if (status == GEMMTUNE_OK)
+        status = gt_sweep_lines_load(&list, &is_json, path, err);
+    if (status == GEMMTUNE_OK)
+        status = check_list(&list, &e, is_json, err);
+    if (status == GEMMTUNE_OK)
+        status = add_list(s, &list, &e, err);
+    if (e.types > 0)
+        list.lines.untyped = 0;
+    add_lines(&s->lines, &list.lines);
+    gt_sweep_clear(&list);
+    return status;
+}
+
 static gt_status take_entry(struct gt_sweep *s, struct gt_node n, struct gt_err *err) {
     struct gt_sweep_entry e = {.node = n};
     gt_status status;
     if (gt_json_kind(gt_json_member(n, "problem")) != GT_JSON_ABSENT)
         return take_recorded(s, n, err);
+    if (gt_json_kind(gt_json_member(n, "list")) != GT_JSON_ABSENT)
+        return take_list(s, n, err);
     switch (gt_json_kind(n)) {
     case GT_JSON_STRING:
         return take_name(s, n, err);
@@ -260,7 +284,7 @@ static gt_status read_document(struct gt_sweep *s, struct gt_node root,
         return gt_json_fail(sizes, err, "must be a list of one or more problems");
     for (size_t i = 0; status == GEMMTUNE_OK && i < gt_json_count(sizes); i++)
         status = take_entry(s, gt_json_at(sizes, i), err);
-    return status == GEMMTUNE_OK ? merge_duplicates(s, err) : status;
+    return status == GEMMTUNE_OK ? gt_sweep_merge(s, false, err) : status;
 }
 
 gt_status gt_sweep_take(struct gt_sweep *out, struct gt_json *doc, struct gt_err *err) {
@@ -277,7 +301,10 @@ gt_status gt_sweep_take(struct gt_sweep *out, struct gt_json *doc, struct gt_err
 
 gt_status gt_sweep_load(struct gt_sweep *out, const char *path, struct gt_err *err) {
     struct gt_json *doc = NULL;
-    *out = (struct gt_sweep){0};
-    const gt_status status = gt_json_load(&doc, path, err);
+    bool is_json = true;
+    gt_status status = gt_sweep_lines_load(out, &is_json, path, err);
+    if (status != GEMMTUNE_OK || !is_json)
+        return status;
+    status = gt_json_load(&doc, path, err);
     return status == GEMMTUNE_OK ? gt_sweep_take(out, doc, err) : status;
 }

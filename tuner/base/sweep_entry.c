@@ -185,12 +185,16 @@ static gt_status read_words(struct gt_sweep_entry *e, struct gt_node n, word_fn 
     return status;
 }
 
-static gt_status read_types_and_layouts(struct gt_sweep_entry *e, struct gt_err *err) {
+gt_status gt_sweep_entry_read_types(struct gt_sweep_entry *e, struct gt_node n,
+                                    struct gt_err *err) {
     struct gt_node types;
+    const gt_status status = gt_json_need(&types, n, "dtype", err);
+    return status == GEMMTUNE_OK ? read_words(e, types, take_type, err) : status;
+}
+
+static gt_status read_types_and_layouts(struct gt_sweep_entry *e, struct gt_err *err) {
     const struct gt_node layouts = gt_json_member(e->node, "layout");
-    gt_status status = gt_json_need(&types, e->node, "dtype", err);
-    if (status == GEMMTUNE_OK)
-        status = read_words(e, types, take_type, err);
+    gt_status status = gt_sweep_entry_read_types(e, e->node, err);
     if (status == GEMMTUNE_OK && gt_json_kind(layouts) == GT_JSON_ABSENT)
         return take_layout(e, layouts, "nn", err);
     return status == GEMMTUNE_OK ? read_words(e, layouts, take_layout, err) : status;

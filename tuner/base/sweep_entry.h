@@ -45,6 +45,9 @@ struct gt_sweep_entry {
  * file, the line and the key. */
 gt_status gt_sweep_entry_read(struct gt_sweep_entry *e, struct gt_node n,
                               struct gt_err *err);
+/* Reads the types alone, from the member "dtype" of the object. EPARSE. */
+gt_status gt_sweep_entry_read_types(struct gt_sweep_entry *e, struct gt_node n,
+                                    struct gt_err *err);
 /* The weight of an entry; 1 when it has none. */
 gt_status gt_sweep_read_weight(double *out, struct gt_node entry, struct gt_err *err);
 void gt_sweep_entry_clear(struct gt_sweep_entry *e);

@@ -25,7 +25,8 @@ struct values {
 static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
-     "problems to measure (sweep.json)", 0, 0},
+     "problems to measure: sweep.json, or the log of another program (docs/guide.md)", 0,
+     0},
     GT_OPTION_READ_DB(struct values),
     {"against", 0, GT_OPT_TEXT, offsetof(struct values, against), "LIST",
      "cublas, cublaslt, cublas+kernel, cublaslt+kernel, clblast, cpu, cublas-autotune or "

@@ -8,11 +8,13 @@
 #include "core/json.h"
 #include "core/text.h"
 #include "runtime/lookup/shelf.h"
+#include "tuner/base/sweep_lines.h"
 #include "tuner/base/svg.h"
 #include "tuner/base/terminal.h"
 #include "tuner/base/talk.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -210,6 +212,21 @@ int gt_common_product(gemmtune_problem *out, const char *name) {
     return code;
 }
 
+/* Says what became of the lines of a log. */
+static void say_lines(const struct gt_sweep *s, const char *file) {
+    char left[GT_SWEEP_LEFT_MAX];
+    const struct gt_sweep_lines *lines = &s->lines;
+    const int64_t products = lines->fate[GT_LOGGED_PROBLEM];
+    if (products == 0)
+        return;
+    gt_sweep_lines_left(left, lines);
+    gt_talk("%s: %zu problem%s on %" PRId64 " line%s%s%s%s%s", file, s->count,
+            gt_text_plural((int64_t)s->count), products, gt_text_plural(products),
+            lines->untyped > 0 ? ", as f32, since the list names no types" : "",
+            lines->half_sums > 0 ? ", sums in f16 taken as sums in f32" : "",
+            left[0] != '\0' ? "; left out: " : "", left);
+}
+
 int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *names,
                     int count) {
     struct gt_err err = {""};
@@ -217,6 +234,8 @@ int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *n
     *out = (struct gt_sweep){0};
     if (file != NULL)
         status = gt_sweep_load(out, file, &err);
+    if (file != NULL && status == GEMMTUNE_OK)
+        say_lines(out, file);
     for (int i = 0; status == GEMMTUNE_OK && i < count; i++)
         status = gt_sweep_add(out, names[i], &err);
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);

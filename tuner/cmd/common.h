@@ -113,8 +113,7 @@ int gt_common_fail(gt_status status, const struct gt_err *err);
  * the folder of a given path must exist. Exit 6. */
 int gt_common_read_db(struct gt_db **out, const char *path);
 int gt_common_write_db(struct gt_db **out, const char *path);
-/* The path of the database: *path as given, or the default one, written to `buf`. Exit 6.
- */
+/* The path of the database: *path, or the default one, written to `buf`. Exit 6. */
 int gt_common_db_path(const char **path, char buf[GT_PATH_SIZE]);
 /* For reading; where no file is, given or the default one, *out is NULL, without a word. */
 int gt_common_peek_db(struct gt_db **out, const char *path);

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export.c - `gemmtune export FILE|-`: writes results as text that can be reviewed and
- * committed.
+ * committed, or the trials of a problem for other tuners' programs.
  */
 #include "core/new_file.h"
+#include "core/text.h"
 #include "tuner/base/view.h"
 #include "tuner/cmd/common.h"
 #include "tuner/study/learn.h"
+#include "tuner/study/t4.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct values {
-    const char *db, *device;
+    const char *db, *device, *format, *problem;
     bool shelf;
 };
 
@@ -24,6 +26,12 @@ static const struct gt_option options[] = {
      "write a folder that can be given away: the results as tuned.json, and what tune "
      "--cover has learned of the device",
      0, 0},
+    {"format", 0, GT_OPT_TEXT, offsetof(struct values, format), "WORD",
+     "gemmtune: the winners, for gemmtune import (default); t4: all trials of a problem on "
+     "a device, in the T4 format of the autotuning community",
+     0, 0},
+    {"problem", 0, GT_OPT_TEXT, offsetof(struct values, problem), "NAME",
+     "with --format t4: the problem, where the database has several", 0, 0},
     GT_OPTION_END,
 };
 
@@ -97,16 +105,75 @@ static int export(struct gt_db *db, const struct values *v, const char *path) {
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
+/* ---- T4 ---- */
+
+static gt_status write_t4(int64_t *count, struct gt_db *db, const struct values *v,
+                          const char *path, struct gt_err *err) {
+    struct gt_view view = {0};
+    char problem[GT_PROBLEM_NAME_MAX] = "";
+    gemmtune_problem p;
+    size_t index = 0;
+    gt_status status = gt_view_devices(&view, db, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_view_pick(&index, &view, v->device, err);
+    if (status == GEMMTUNE_OK && v->problem != NULL)
+        status = gt_problem_from_name(&p, v->problem, err);
+    if (status == GEMMTUNE_OK && v->problem != NULL)
+        (void)gt_problem_name(&p, problem);
+    else if (status == GEMMTUNE_OK)
+        status = gt_t4_problem(problem, db, view.device[index].key, err);
+    if (status == GEMMTUNE_OK)
+        status =
+            gt_t4_write(count, db, view.device[index].key, view.device[index].device.name,
+                        problem, gt_common_version(), path, err);
+    gt_view_clear(&view);
+    return status == GEMMTUNE_ENOTFOUND ? GEMMTUNE_EINVAL : status; /* a name is wrong */
+}
+
+static int export_t4(struct gt_db *db, const struct values *v, const char *path) {
+    struct gt_err err = {""};
+    int64_t count = 0;
+    const gt_status status = write_t4(&count, db, v, path, &err);
+    if (status == GEMMTUNE_EIO)
+        return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    if (status != GEMMTUNE_OK)
+        return gt_common_fail(status, &err);
+    if (strcmp(path, "-") != 0 && !gt_new_text_flows(path))
+        printf("%s: %lld trial%s\n", path, (long long)count, gt_text_plural(count));
+    return GT_EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+static int check_format(const struct values *v) {
+    const bool t4 = v->format != NULL && strcmp(v->format, "t4") == 0;
+    if (v->format != NULL && !t4 && strcmp(v->format, "gemmtune") != 0)
+        return gt_die(GT_EXIT_USAGE, "export: there is no format '%s': gemmtune or t4",
+                      v->format);
+    if (v->problem != NULL && !t4)
+        return gt_die(GT_EXIT_USAGE, "export: --problem is for --format t4");
+    if (v->shelf && v->format != NULL)
+        return gt_die(GT_EXIT_USAGE,
+                      "export: a shelf has formats of its own, so --shelf and "
+                      "--format exclude each other");
+    return -1;
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
-    struct values v = {NULL, NULL, false};
+    struct values v = {.db = NULL};
     struct gt_db *db = NULL;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, NULL, 1, 1, &first);
     if (code < 0)
-        code = gt_common_read_db(&db, v.db);
+        code = check_format(&v);
     if (code < 0)
-        code = db != NULL ? export(db, &v, argv[first])
-                          : gt_die(GT_EXIT_DATABASE, "export: there is nothing to export");
+        code = gt_common_read_db(&db, v.db);
+    if (code < 0 && db == NULL)
+        code = gt_die(GT_EXIT_DATABASE, "export: there is nothing to export");
+    if (code < 0)
+        code = v.format != NULL && strcmp(v.format, "t4") == 0
+                   ? export_t4(db, &v, argv[first])
+                   : export(db, &v, argv[first]);
     gt_db_close(db);
     return code;
 }

@@ -26,8 +26,7 @@ struct gt_borrowed {
     char path[GT_PATH_SIZE + 16];
 };
 
-/* Takes the results of the files into such a database. Call gt_import_return in any case.
- */
+/* Takes the results of the files into such a database. Always call gt_import_return. */
 gt_status gt_import_borrow(struct gt_borrowed *out, gt_take_fn take, int count,
                            const char *const *paths, struct gt_err *err);
 void gt_import_return(struct gt_borrowed *b);

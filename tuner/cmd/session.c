@@ -7,13 +7,17 @@
 #include "tuner/cmd/common.h"
 #include "tuner/base/cores.h"
 #include "tuner/rig/probe.h"
+#include "tuner/tune/seeds.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILERS_MAX = 16 }; /* NVRTC takes some hundred megabytes a process at most */
+enum {
+    COMPILERS_MAX = 16, /* NVRTC takes some hundred megabytes a process at most */
+    PATH_SIZE = 4096
+};
 
 volatile int gt_session_stop;
 
@@ -220,8 +224,20 @@ int gt_session_tune(struct gt_tuner *t, const struct gt_session_setup *setup,
     code = check_families(t);
     if (code < 0)
         code = work(t, &session, user);
+    gt_seeds_destroy(t->seeds);
+    t->seeds = NULL;
     gt_session_close(&session);
     return code;
+}
+
+/* Seeds that others gave lie beside the database. */
+static gt_status open_seeds(struct gt_tuner *t, struct gt_err *err) {
+    char path[PATH_SIZE];
+    if (t->seeds != NULL)
+        return GEMMTUNE_OK;
+    return gt_seeds_create(
+        &t->seeds, gt_seeds_path(path, sizeof path, gt_db_real_path(t->db)) ? path : NULL,
+        err);
 }
 
 gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
@@ -235,7 +251,10 @@ gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                      .compiler = toolchain,
                                      .arguments = s->again,
                                      .seed = t->seed};
-    return gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err);
+    const gt_status status = open_seeds(t, err);
+    return status == GEMMTUNE_OK
+               ? gt_db_run_begin(&t->run_id, t->db, &t->device, &info, err)
+               : status;
 }
 
 void gt_session_end_run(struct gt_tuner *t, gt_status status) {

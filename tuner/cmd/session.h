@@ -54,7 +54,7 @@ int gt_session_tune(struct gt_tuner *t, const struct gt_session_setup *setup,
                     int (*work)(struct gt_tuner *t, struct gt_session *s, void *user),
                     void *user);
 /* Opens a run of this program in the tuner's database, which remembers the session's
- * options; ends it with what became of it. */
+ * options, and the seeds beside it; ends it with what became of it. EPARSE: the seeds. */
 gt_status gt_session_begin_run(struct gt_tuner *t, const struct gt_session *s,
                                struct gt_err *err);
 void gt_session_end_run(struct gt_tuner *t, gt_status status);

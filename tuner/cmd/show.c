@@ -7,7 +7,9 @@
 #include "tuner/cmd/common.h"
 
 #include "tuner/cmd/session.h"
+#include "tuner/base/talk.h"
 #include "tuner/base/view.h"
+#include "tuner/tune/seeded.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +34,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX };
+enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX, PATH_SIZE = 4096 };
 
 /* ---- order ---- */
 
@@ -83,6 +85,10 @@ struct given {
     int64_t run_id; /* 0: the row comes from elsewhere, with unknown options */
     uint64_t seed;
     char again[GT_AGAIN_MAX];
+    const struct gt_seeds *seeds;
+    const struct gt_families *families;
+    char seeded_key[GT_DEVICE_KEY_MAX]; /* the device that `seeded` is about */
+    struct gt_seeded seeded;
 };
 
 /* Fetches a run's options. A database that cannot be read was reported before. */
@@ -95,6 +101,23 @@ static void look_up(struct given *g, int64_t run_id) {
     (void)gt_db_run_find(&found, g->again, sizeof g->again, &g->seed, g->db, run_id, NULL);
     if (g->again[0] != '-') /* earlier versions stored the whole command line */
         g->again[0] = '\0';
+}
+
+/* The source of a seed that stands for the row's point; NULL: there is none. */
+static const char *source_of(struct given *g, const struct gt_view *v,
+                             const struct gt_view_row *r, const gemmtune_problem *p) {
+    size_t i = 0;
+    while (i < v->device_count && strcmp(v->device[i].key, r->device) != 0)
+        i++;
+    if (i == v->device_count)
+        return NULL;
+    if (strcmp(g->seeded_key, r->device) != 0) {
+        memcpy(g->seeded_key, r->device, sizeof g->seeded_key);
+        if (gt_seeded_find(&g->seeded, g->seeds, g->families, &v->device[i].device, p,
+                           NULL) != GEMMTUNE_OK)
+            g->seeded.count = 0;
+    }
+    return gt_seeded_source(&g->seeded, r->family, r->point);
 }
 
 /* The command that tries the point again. Points, families, keys and problem names have no
@@ -113,6 +136,7 @@ struct row {
     const struct gt_view_row *trial;
     size_t number;
     double flops; /* number of operations of the problem */
+    const char *seed;
     char command[COMMAND_MAX];
 };
 
@@ -144,21 +168,25 @@ static double counted(int value) {
     X("spill_bytes", "spill", COUNT, 3, counted(r->trial->spill_bytes),                    \
       "bytes of a thread's registers that are in memory")                                  \
     X("provenance", "from", TEXT, 5, r->trial->provenance, "origin of the result")         \
+    X("seed", "seed", TEXT, 5, r->seed,                                                    \
+      "who else knows the point: searches on such a device begin with it")                 \
     X("error", NULL, TEXT, 0, r->trial->error, "the reason for a failure")                 \
     X("command", NULL, TEXT, 0, r->command, "the command that tries the point again")
 GT_COLUMNS(trial, struct row, TRIALS)
 static const struct gt_form trials = GT_FORM(trial, "");
 
-static gt_status add_row(struct gt_table *t, const struct gt_view_row *trial, size_t number,
-                         double flops, struct given *g, struct gt_err *err) {
-    struct row row = {.trial = trial, .number = number, .flops = flops};
-    command_of(row.command, g, trial);
+static gt_status add_row(struct gt_table *t, const struct gt_view *v, size_t i,
+                         const gemmtune_problem *p, struct given *g, struct gt_err *err) {
+    struct row row = {.trial = &v->row[i], .number = i + 1, .flops = gt_problem_flops(p)};
+    row.seed = source_of(g, v, &v->row[i], p);
+    command_of(row.command, g, &v->row[i]);
     return add_trial(t, &row, err);
 }
 
 /* For people, the failures have a section of their own. */
-static gt_status print_table(const struct gt_view *v, double flops, struct given *g,
-                             const struct values *values, struct gt_err *err) {
+static gt_status print_table(const struct gt_view *v, const gemmtune_problem *p,
+                             struct given *g, const struct values *values,
+                             struct gt_err *err) {
     const bool people = !values->format.json && !values->format.csv;
     struct gt_table *t = NULL;
     int64_t correct = 0;
@@ -167,7 +195,7 @@ static gt_status print_table(const struct gt_view *v, double flops, struct given
         const bool counts = is_correct(&v->row[i]);
         correct += counts;
         if (counts ? correct <= values->limit : !people)
-            status = add_row(t, &v->row[i], i + 1, flops, g, err);
+            status = add_row(t, v, i, p, g, err);
     }
     if (status == GEMMTUNE_OK && (correct > 0 || !people))
         gt_common_print(t, &values->format);
@@ -203,23 +231,21 @@ static void print_failures(const struct gt_view *v, struct given *g) {
 /* ---- the command ---- */
 
 /* The winner is the one of `list`, which puts stale records last. */
-static gt_status join_records(struct gt_view *v, struct gt_db *db, const char *key,
+static gt_status join_records(struct gt_view *v, struct gt_db *db,
+                              const struct gt_families *families, const char *key,
                               const char *problem, struct gt_err *err) {
     struct gt_view records = {0};
-    struct gt_families *families = NULL;
-    gt_status status = gt_families_create(&families, err);
-    if (status == GEMMTUNE_OK)
-        status = gt_view_records(&records, db, key, problem, err);
+    const gt_status status = gt_view_records(&records, db, key, problem, err);
     if (status == GEMMTUNE_OK) {
         gt_view_rank(&records, 0, families);
         gt_view_join(v, &records);
     }
     gt_view_clear(&records);
-    gt_families_destroy(families);
     return status;
 }
 
-static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
+static gt_status load(struct gt_view *v, struct gt_db *db,
+                      const struct gt_families *families, const char *device,
                       const char *problem, struct gt_err *err) {
     size_t index = 0;
     gt_status status = gt_view_devices(v, db, err);
@@ -232,27 +258,48 @@ static gt_status load(struct gt_view *v, struct gt_db *db, const char *device,
     if (status == GEMMTUNE_OK && v->row_count == 0) /* imported results have only records */
         status = gt_view_records(v, db, key, problem, err);
     if (status == GEMMTUNE_OK)
-        status = join_records(v, db, key, problem, err);
+        status = join_records(v, db, families, key, problem, err);
     if (v->row_count > 0)
         qsort(v->row, v->row_count, sizeof *v->row, best_first);
     return status;
 }
 
+/* Also the seeds beside the database. A damaged file has none, which is said. */
+static gt_status open_seeds(struct gt_seeds **out, struct gt_db *db, struct gt_err *err) {
+    char path[PATH_SIZE];
+    struct gt_err why = {""};
+    const bool fits = db != NULL && gt_seeds_path(path, sizeof path, gt_db_real_path(db));
+    gt_status status = gt_seeds_create(out, fits ? path : NULL, &why);
+    if (status == GEMMTUNE_OK || status == GEMMTUNE_ENOMEM)
+        return status;
+    gt_talk("%s", why.line);
+    return gt_seeds_create(out, NULL, err);
+}
+
 static int show(const gemmtune_problem *p, struct gt_db *db, const struct values *values) {
     char name[GT_PROBLEM_NAME_MAX];
     struct gt_view view = {0};
+    struct gt_seeds *seeds = NULL;
+    struct gt_families *families = NULL;
     struct given given = {.db = db, .seed = seed_preset};
     struct gt_err err = {""};
     (void)gt_problem_name(p, name);
-    gt_status status =
-        db != NULL ? load(&view, db, values->device, name, &err) : GEMMTUNE_OK;
+    gt_status status = gt_families_create(&families, &err);
     if (status == GEMMTUNE_OK)
-        status = print_table(&view, gt_problem_flops(p), &given, values, &err);
+        status = open_seeds(&seeds, db, &err);
+    if (status == GEMMTUNE_OK && db != NULL)
+        status = load(&view, db, families, values->device, name, &err);
+    given.seeds = seeds;
+    given.families = families;
+    if (status == GEMMTUNE_OK)
+        status = print_table(&view, p, &given, values, &err);
     if (status == GEMMTUNE_OK && !values->format.json && !values->format.csv)
         print_failures(&view, &given);
     if (status == GEMMTUNE_OK && view.row_count == 0)
         status = gt_fail(&err, GEMMTUNE_ENOTFOUND, "%s has not been tried", name);
     gt_view_clear(&view);
+    gt_seeds_destroy(seeds);
+    gt_families_destroy(families);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 

@@ -24,7 +24,9 @@ static const struct gt_option options[] = {
      "\"0,2\" or all",
      0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct gt_tune_values, sizes), "FILE",
-     "problems to tune (sweep.json)", 0, 0},
+     "problems to tune: sweep.json, or the log of another program (TunableOp, rocBLAS, "
+     "hipBLASLt; docs/guide.md)",
+     0, 0},
     {"output", 'o', GT_OPT_TEXT, offsetof(struct gt_tune_values, output), "FILE",
      "with -- PROGRAM: sweep file in which its products are counted, or to which they are "
      "added (default: recorded.json)",

@@ -9,13 +9,16 @@
 #include "tuner/tune/ahead.h"
 #include "tuner/tune/crew.h"
 #include "tuner/tune/estimate.h"
+#include "tuner/tune/seeds.h"
 #include "tuner/tune/tuned.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double busy = 1.25; /* a slowdown that is worth a word */
+enum { PROBLEMS_ASKED = 100 };   /* for the sources of seeds that are named */
 
 struct run {
     struct gt_tuner *t;
@@ -182,10 +185,34 @@ static void say_estimate(const struct run *run) {
     gt_progress_line(&run->t->progress, line);
 }
 
+/* Names the sources that know this device and have points for a problem of the list. */
+static void say_seeds(const struct run *run) {
+    const struct gt_tuner *t = run->t;
+    const struct gt_sweep *sweep = run->r->sweep;
+    char said[GT_SEEDS_MAX][GT_SEED_SOURCE_MAX];
+    struct gt_seed seed[GT_SEEDS_MAX];
+    int sources = 0;
+    for (size_t i = 0; i < sweep->count && i < PROBLEMS_ASKED; i++) {
+        const int count =
+            gt_seeds_find(seed, t->seeds, &t->device, &sweep->item[i].problem);
+        for (int j = 0; j < count && sources < GT_SEEDS_MAX; j++) {
+            int known = 0;
+            while (known < sources && strcmp(said[known], seed[j].source) != 0)
+                known++;
+            if (!seed[j].named || known < sources)
+                continue;
+            (void)strcpy(said[sources++], seed[j].source);
+            gt_talk_line("the first trials have points of %s", seed[j].source);
+        }
+    }
+}
+
 static gt_status tune_all(struct run *run, const struct gt_session *session,
                           struct gt_err *err) {
     const bool alone = run->r->devices.count == 1;
     gt_status status = alone ? gt_session_begin_run(run->t, session, err) : GEMMTUNE_OK;
+    if (status == GEMMTUNE_OK && alone && !run->r->v->quiet)
+        say_seeds(run);
     if (status == GEMMTUNE_OK)
         status = gt_budget_begin(&run->budget, run->t, run->r->sweep, run->r->v->budget,
                                  run->r->devices.count, err);

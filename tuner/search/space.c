@@ -17,6 +17,7 @@
 #include "core/mix.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -471,4 +472,35 @@ size_t gt_space_at(const struct gt_space *s, const unsigned char *at) {
 size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
     unsigned char at[GT_POINT_MAX];
     return index_of(at, s, point) ? gt_space_at(s, at) : SIZE_MAX;
+}
+
+/* The squared number of doublings between two values, each plus 1. */
+static double doublings_2(int64_t x, int64_t y) {
+    const double d = log2((1 + (double)x) / (1 + (double)y));
+    return d * d;
+}
+
+size_t gt_space_nearest(double *distance, const struct gt_space *s,
+                        const struct gt_point *point) {
+    double far[GT_POINT_MAX][GT_VALUES_MAX] = {{0}};
+    size_t nearest = SIZE_MAX;
+    *distance = INFINITY;
+    for (int i = 0; i < s->params; i++) {
+        const struct gt_param *param = &s->family->param[i];
+        int64_t value;
+        if (gt_point_get(point, param->name, &value) && value >= 0)
+            for (int j = 0; j < param->count; j++)
+                far[i][j] = doublings_2(param->value[j], value);
+    }
+    for (size_t n = 0; n < s->count; n++) {
+        const unsigned char *at = &s->idx[n * (size_t)s->params];
+        double sum = 0;
+        for (int i = 0; i < s->params; i++)
+            sum += far[i][at[i]];
+        if (sum < *distance) {
+            *distance = sum;
+            nearest = n;
+        }
+    }
+    return nearest;
 }

@@ -48,7 +48,13 @@ void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out);
 void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]);
 /* Index of a point, or SIZE_MAX when it is not legal here. O(log n) */
 size_t gt_space_find(const struct gt_space *s, const struct gt_point *point);
-/* The same for a point given as positions in the domains, one for each parameter. */
+/* Index of the legal point that is least far from *point, or SIZE_MAX when there is none.
+ * The distance is the sum over the family's parameters of the squared number of doublings
+ * between two values (of the values plus 1, since they may be 0). A parameter that *point
+ * does not have counts nothing. O(n) */
+size_t gt_space_nearest(double *distance, const struct gt_space *s,
+                        const struct gt_point *point);
+/* gt_space_find for a point given as positions in the domains, one for each parameter. */
 size_t gt_space_at(const struct gt_space *s, const unsigned char *at);
 
 #endif

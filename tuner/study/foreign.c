@@ -17,6 +17,8 @@ struct kind {
 };
 
 static const char no_times[] = "it holds no times to replay";
+static const char products[] = "gemmtune tune --sizes FILE tunes its products";
+static const char begins[] = "gemmtune import FILE lets searches begin with its points";
 static const char one_time[] = "a search needs the times of a whole space";
 
 static const struct kind kinds[] = {
@@ -31,10 +33,10 @@ static const struct kind kinds[] = {
     {{"a description of a device", no_times},
      NULL,
      {"\"format\"", "\"units\"", "\"clock_mhz\""}},
-    {{"results in the T4 format", "give the cache that the tuner filled meanwhile"},
+    {{"results in the T4 format", begins},
      NULL,
      {"\"results\"", "\"configuration\"", "\"invalidity\""}},
-    {{"results in the T4 format", "give the cache that the tuner filled meanwhile"},
+    {{"results in the T4 format", begins},
      NULL,
      {"\"results\"", "\"configuration\"", "\"schema_version\""}},
     {{"a description of a space in the T1 format", no_times},
@@ -43,7 +45,7 @@ static const struct kind kinds[] = {
     {{"results of KTT", "only Kernel Tuner's caches can be replayed"},
      NULL,
      {"KttVersion"}},
-    {{"results of CLBlast's tuner", "only Kernel Tuner's caches can be replayed"},
+    {{"results of CLBlast's tuner", begins},
      NULL,
      {"\"best_kernel\"", "\"clblast_device_name\""}},
     {{"a log of AutoTVM", "only Kernel Tuner's caches can be replayed"},
@@ -52,16 +54,16 @@ static const struct kind kinds[] = {
     {{"a log of TVM's auto-scheduler", "only Kernel Tuner's caches can be replayed"},
      "{\"i\": [[",
      {"\"r\": [["}},
-    {{"results of PyTorch's TunableOp", one_time}, "Validator,", {NULL}},
-    {{"a list of PyTorch's TunableOp", no_times}, NULL, {"TunableOp_"}},
+    {{"results of PyTorch's TunableOp", products}, "Validator,", {NULL}},
+    {{"a list of PyTorch's TunableOp", products}, NULL, {"TunableOp_"}},
     {{"a log of cublasLt", no_times}, NULL, {"cublasLt", "["}},
     {{"a log of cuBLAS", no_times}, NULL, {"cuBLAS"}},
     {{"a log of oneDNN", one_time}, NULL, {"nednn_verbose,"}},
     {{"a log of oneDNN", one_time}, NULL, {"nnl_verbose,"}},
     {{"a log of oneMKL", one_time}, NULL, {"MKL_VERBOSE "}},
-    {{"a log of rocBLAS", no_times}, NULL, {"rocblas-bench"}},
-    {{"a log of rocBLAS", no_times}, NULL, {"rocblas_function"}},
-    {{"a log of hipBLASLt", no_times}, NULL, {"hipblaslt-bench"}},
+    {{"a log of rocBLAS", products}, NULL, {"rocblas-bench"}},
+    {{"a log of rocBLAS", products}, NULL, {"rocblas_function"}},
+    {{"a log of hipBLASLt", products}, NULL, {"hipblaslt-bench"}},
     {{"results of CUTLASS's profiler", one_time}, "Problem,Provider,", {NULL}},
     {{"a table of shapes", no_times}, "m,n,k", {NULL}},
     {{"a list of shapes", no_times}, "[[", {NULL}},

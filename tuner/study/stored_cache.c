@@ -7,8 +7,7 @@
  *       "cache": { "16,..": {"X": 16, .., "time": 1.25}, .. } }
  *
  * A failure has a word as its time, or "__error__", or a time that is no time: NaN, null,
- * Infinity or, in old caches, 1e20. A file that is still being written ends after the comma
- * of an entry; such a file is completed here.
+ * Infinity or, in old caches, 1e20.
  *
  * A space of ours has at most GT_POINT_MAX parameters. Where a cache has more, some share
  * one: its value numbers their combinations.
@@ -16,107 +15,26 @@
 #include "tuner/study/stored.h"
 
 #include "core/hash.h"
-#include "core/io.h"
 #include "core/json.h"
 #include "core/text.h"
+#include "tuner/study/file_text.h"
 #include "tuner/study/foreign.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zlib.h>
 
 /* ---- the file ---- */
 
-enum { TEXT_MAX = 64 << 20 }; /* the limit of gt_json_parse */
-
-struct text {
-    char *byte;
-    size_t size, room;
-};
-
-static bool grow(struct text *t) {
-    const size_t room = t->room ? 2 * t->room : 1 << 16;
-    char *byte = realloc(t->byte, room);
-    if (!byte)
-        return false;
-    t->byte = byte;
-    t->room = room;
-    return true;
-}
-
-static bool ends_in(const char *path, const char *tail) {
-    const size_t len = strlen(path), n = strlen(tail);
-    return len >= n && strcmp(path + len - n, tail) == 0;
-}
-
-static gt_status read_all(struct text *t, gzFile file, const char *path,
-                          struct gt_err *err) {
-    int got = 1, code;
-    errno = 0;
-    while (got > 0 && t->size <= TEXT_MAX) {
-        if (t->size == t->room && !grow(t))
-            return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", path);
-        const size_t left = t->room - t->size;
-        got = gzread(file, t->byte + t->size, (unsigned)(left < 1 << 30 ? left : 1 << 30));
-        t->size += got > 0 ? (size_t)got : 0;
-    }
-    const char *why = gzerror(file, &code);
-    const char *colon =
-        strstr(why, ": "); /* the name that zlib gives the file ends there */
-    if (code == Z_ERRNO)
-        return gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    if (got < 0 || code != Z_OK)
-        return gt_fail(err, GEMMTUNE_EPARSE,
-                       "%s: its gzip data is cut short or damaged (%s)", path,
-                       colon ? colon + 2 : why);
-    if (ends_in(path, ".gz") && gzdirect(file))
-        return gt_fail(err, GEMMTUNE_EPARSE, "%s: not a gzip file, despite its name", path);
-    return GEMMTUNE_OK;
-}
-
 gt_status gt_stored_cache(struct gt_stored *out, const char *path, struct gt_err *err) {
-    struct text t = {0};
+    char *text = NULL;
+    size_t size;
     *out = (struct gt_stored){0};
-    int fd;
-    gt_status status = gt_open_input(&fd, path, err);
-    if (status != GEMMTUNE_OK)
-        return status;
-    gzFile file = gzdopen(fd, "rb");
-    if (!file) {
-        (void)close(fd);
-        return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", path);
-    }
-    status = read_all(&t, file, path, err);
+    gt_status status = gt_file_text(&text, &size, path, err);
     if (status == GEMMTUNE_OK)
-        status = gt_stored_parse(out, path, t.byte ? t.byte : "", t.size, err);
-    free(t.byte);
-    (void)gzclose(file);
-    return status;
-}
-
-/* ---- the text ---- */
-
-/* Parses the document, which is closed first if it was left open. */
-static gt_status load(struct gt_json **doc, const char *name, const char *text, size_t size,
-                      struct gt_err *err) {
-    static const char tail[] = "}}";
-    while (size > 0 && strchr(" \t\r\n", text[size - 1]) && text[size - 1])
-        size--;
-    if (size == 0 || (text[size - 1] != ',' && text[size - 1] != '{'))
-        return gt_json_parse_python(doc, name, text, size, err);
-    const size_t kept = text[size - 1] == ',' ? size - 1 : size;
-    char *closed = malloc(kept + sizeof tail);
-    if (!closed)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "%s: out of memory", name);
-    memcpy(closed, text, kept);
-    memcpy(closed + kept, tail, sizeof tail);
-    const gt_status status =
-        gt_json_parse_python(doc, name, closed, kept + strlen(tail), err);
-    free(closed);
+        status = gt_stored_parse(out, path, text, size, err);
+    free(text);
     return status;
 }
 
@@ -446,7 +364,7 @@ gt_status gt_stored_parse(struct gt_stored *out, const char *name, const char *t
     struct gt_json *doc = NULL;
     struct gt_stored_rows rows = {.name = "cache"};
     *out = (struct gt_stored){0};
-    gt_status status = load(&doc, name, text, size, err);
+    gt_status status = gt_file_json(&doc, name, text, size, err);
     if (status == GEMMTUNE_OK)
         status = read_root(out, &rows, gt_json_root(doc), err);
     free(rows.row);

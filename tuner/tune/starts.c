@@ -5,6 +5,7 @@
 #include "runtime/lookup/match.h"
 #include "tuner/base/best.h"
 #include "tuner/tune/finals.h"
+#include "tuner/tune/seeded.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,16 +100,21 @@ static void add_all(struct gt_starts *s, const struct nearby *n) {
         add(s, n->at[i].pick);
 }
 
+/* The space of the family with this name; -1: it is not searched. */
+static int space_called(const struct finding *f, const char *family) {
+    for (int i = 0; i < f->spaces; i++)
+        if (strcmp(f->space[i].family->name, family) == 0)
+            return i;
+    return -1;
+}
+
 static bool locate(struct gt_pick *out, const struct finding *f, const char *family,
                    const struct gt_point *point) {
-    for (int i = 0; i < f->spaces; i++) {
-        if (strcmp(f->space[i].family->name, family) != 0)
-            continue;
-        out->space = i;
-        out->index = gt_space_find(&f->space[i], point);
-        return out->index != SIZE_MAX;
-    }
-    return false;
+    out->space = space_called(f, family);
+    if (out->space < 0)
+        return false;
+    out->index = gt_space_find(&f->space[out->space], point);
+    return out->index != SIZE_MAX;
 }
 
 /* A finalist's place among the problem's finalists and, after them, the finalists of the
@@ -233,6 +239,24 @@ static void add_starts(struct finding *f, int space, struct gt_outlook *outlook)
     }
 }
 
+/* Adds the points that other tuners found, or only know as defaults. A point that is not
+ * legal here becomes the nearest legal one. */
+static void add_seeds(struct finding *f, bool named) {
+    struct gt_seed seed[GT_SEEDS_MAX];
+    const int count =
+        f->tuner->seeds == NULL
+            ? 0
+            : gt_seeds_find(seed, f->tuner->seeds, &f->tuner->device, f->problem);
+    for (int i = 0; i < count; i++) {
+        const int space = space_called(f, seed[i].family);
+        const size_t index = seed[i].named == named && space >= 0
+                                 ? gt_seed_place(&seed[i], &f->space[space])
+                                 : SIZE_MAX;
+        if (index != SIZE_MAX)
+            add(f->starts, (struct gt_pick){.space = space, .index = index});
+    }
+}
+
 static void add_default(struct finding *f, int space) {
     struct gt_point point;
     gt_family_default(f->space[space].family, &point);
@@ -308,6 +332,8 @@ static void find_rest(struct gt_starts *rest, struct finding *f,
     f->starts = rest;
     for (int i = 0; i < spaces; i++)
         add_starts(f, i, outlook);
+    if (f->own.count == 0)
+        add_seeds(f, false);
     const int family_starts = rest->count;
     add_expected(rest, outlook);
     for (int i = 0; i < f->spaces; i++)
@@ -444,6 +470,8 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
     add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
+    if (f.finalists.count == 0)
+        add_seeds(&f, true);
     for (int i = 0; i < GT_WORKSPACE_LIMITS && !t->device.is_cpu; i++)
         if (f.within[i].index != SIZE_MAX)
             add(out, f.within[i]);

@@ -19,7 +19,7 @@ struct gt_starts {
  *    winner is chosen.
  * 3. The likeliest to be fast: the winner when this problem was tuned on this device
  *    before, else the kernel that a lookup adapts from another problem's record, else the
- *    first of 9, else the winner of the nearest problem.
+ *    first of 10, else the winner of the nearest problem.
  * 4. On a CPU, the starts of the first family.
  * 5. The other finalists from when this problem was tuned on this device, with the present
  *    sources or older ones.
@@ -28,13 +28,13 @@ struct gt_starts {
  *    same arch first, then peak and units. CPUs and GPUs are never similar.
  * 8. Not on a CPU, the points that a lookup gives to callers without workspace, and with
  *    32 MiB, where its answer without a limit needs more: there are finals for those.
- * 9. The starts of all families ("starts" in space.json), on a CPU of the first one, the
- *    points with the best forecasts, and the defaults of all families. They are sorted by
- *    forecast; a start goes before points that are expected to be up to a quarter faster.
- *    Points with a forecast over three times the best one are left out, unless they are
- *    the best of their family.
- * A start that is not legal here is replaced by its best neighbour. The points of 1 to 3
- * are required: they are tried even when there is no time. */
+ * 10. The starts of all families ("starts" in space.json), on a CPU of the first one, the
+ *    seeds that are defaults where nothing alike was tuned on this device, the points with
+ * the best forecasts, and the defaults of all families. They are sorted by forecast; a
+ * start goes before points that are expected to be up to a quarter faster. Points with a
+ * forecast over three times the best one are left out, unless they are the best of their
+ * family. A start that is not legal here is replaced by its best neighbour. The points of 1
+ * to 3 are required: they are tried even when there is no time. */
 gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                          const struct gt_space *space, int spaces,
                          struct gt_outlook *outlook, const gemmtune_problem *p,

@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct gt_seeds;
+
 /* How long and how far a search goes. */
 struct gt_effort {
     const char *name;
@@ -53,6 +55,7 @@ struct gt_tuner {
     struct gt_device device;
     char device_key[GT_DEVICE_KEY_MAX];
     const struct gt_families *families;
+    struct gt_seeds *seeds;      /* for the first trials; NULL: none */
     const struct gt_texts *only; /* names of the families to try; empty: all */
     /* Candidates that need more than workspace_max bytes of workspace are left out. */
     bool limits_workspace;
