@@ -56,6 +56,11 @@ static void test_built_in_values(void **state) {
         {"V", 2},
         {"MAX_THREADS", 1024},
         {"REGS_MAX", 65536},
+        {"PTX", 90},
+        {"F16", 1},
+        {"DOT4", 1},
+        {"SUBGROUPS", 0},
+        {"NATIVE", 0},
     };
     struct gt_binding b;
     (void)state;
@@ -76,6 +81,37 @@ static void test_an_opencl_device(void **state) {
     assert_int_equal(value(&b, "CPU"), 1);
     assert_int_equal(value(&b, "FLOAT"), 0);
     assert_int_equal(value(&b, "TA"), 1);
+    assert_int_equal(value(&b, "PTX") + value(&b, "F16") + value(&b, "DOT4"), 0);
+}
+
+/* Abilities of an OpenCL compiler beyond OpenCL C 1.2. */
+static void test_opencl_extras(void **state) {
+    static const struct {
+        struct gt_device device;
+        int ptx, f16, dot4, subgroups, native;
+    } rows[] = {
+        {{.backend = GEMMTUNE_OPENCL, .ptx = 60}, 60, 0, 0, 0, 0},
+        {{.backend = GEMMTUNE_OPENCL, .ptx = 61}, 61, 0, 1, 0, 0},
+        {{.backend = GEMMTUNE_OPENCL, .has_dot4 = true, .subgroup_sizes = 24},
+         0,
+         0,
+         1,
+         24,
+         0},
+        {{.backend = GEMMTUNE_OPENCL, .has_f16 = true, .vector_bytes = 32}, 0, 1, 0, 0, 32},
+        {{.backend = GEMMTUNE_CUDA, .cc = 60}, 60, 1, 0, 0, 0},
+    };
+    const gemmtune_problem p = problem("i32-tn-3x5x7");
+    struct gt_binding b;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gt_bind_problem(&b, family, &rows[i].device, &p);
+        assert_int_equal(value(&b, "PTX"), rows[i].ptx);
+        assert_int_equal(value(&b, "F16"), rows[i].f16);
+        assert_int_equal(value(&b, "DOT4"), rows[i].dot4);
+        assert_int_equal(value(&b, "SUBGROUPS"), rows[i].subgroups);
+        assert_int_equal(value(&b, "NATIVE"), rows[i].native);
+    }
 }
 
 static void test_points_that_do_not_bind(void **state) {
@@ -358,7 +394,7 @@ static void test_serves(void **state) {
         {&card, "f32@split-nn-8x8x8", NULL},     {&card, "f32-tn-8x8x8", "layout"},
         {&opencl, "f32-nn-8x8x8", "OpenCL"},     {&old, "f32-nn-8x8x8", "capability"},
         {&single, "f64-nn-8x8x8", "double"},     {&single, "f32-nn-8x8x8", NULL},
-        {&new, "f32-nn-8x8x8", "newer compute"},
+        {&new, "f32-nn-8x8x8", "so new a compute"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -478,6 +514,7 @@ int main(void) {
         cmocka_unit_test(test_values_of_text),
         cmocka_unit_test(test_built_in_values),
         cmocka_unit_test(test_an_opencl_device),
+        cmocka_unit_test(test_opencl_extras),
         cmocka_unit_test(test_points_that_do_not_bind),
         cmocka_unit_test(test_values_without_names),
         cmocka_unit_test(test_point_values),
