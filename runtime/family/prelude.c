@@ -46,6 +46,7 @@ enum part {
     POINTERS,
     WALK,
     BATCH,
+    DOTS,
     PART_COUNT
 };
 
@@ -90,6 +91,7 @@ static const struct {
     [SPLIT] = {"split", BIT(BYTES)},
     [POINTERS] = {"pointers", 0},
     [WALK] = {"walk", 0},
+    [DOTS] = {"dots", 0},
     [BATCH] = {"batch", 0}, /* in texts of batches without strides or with epilogues */
 };
 
