@@ -41,7 +41,7 @@ GT_INLINE void gt_dot_turn(gt_i32 *words) {
     words[3] = b >> 16 | (d & 0xffff0000u);
 }
 
-/* The word of the four bytes at `from`, `step` bytes apart, of which `there` exist. The
+/* The word of the four bytes at `from`, `step` bytes apart. Only `there` of them exist; the
  * others are 0. */
 GT_INLINE gt_i32 gt_dot_word(const GT_GLOBAL gt_i8 *from, gt_long step, int there) {
     gt_i32 word = 0;

@@ -189,7 +189,8 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     gt_acc acc[TM * TN];
     gt_acc ra[NA * WORDS(A_ALONG, GT_VA)], rb[NB * WORDS(B_ALONG, GT_VB)];
     const GT_GLOBAL gt_ab *at_a[NA], *at_b[NB];
-    const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
+    /* Alpha 0, or a slot without rows: A and B are not read. */
+    const int depth = alpha == (gt_acc)0 || m == 0 ? 0 : k;
     /* The slabs that can be fetched as pieces: the last one may not be whole. */
     const int whole = (A_ALONG || rows >= BM || rows % LOADED(GT_VA) == 0) &&
                               (B_ALONG || cols >= BN || cols % LOADED(GT_VB) == 0)

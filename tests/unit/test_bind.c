@@ -388,12 +388,17 @@ static void test_serves(void **state) {
         const struct gt_device *d;
         const char *name, *why;
     } rows[] = {
-        {&card, "f32-nn-8x8x8", NULL},           {&card, "f64-nt-8x8x8", NULL},
-        {&card, "i32-nn-8x8x8", "data types"},   {&card, "bf16-nn-8x8x8", "data types"},
+        {&card, "f32-nn-8x8x8", NULL},
+        {&card, "f64-nt-8x8x8", NULL},
+        {&card, "i32-nn-8x8x8", "data types"},
+        {&card, "bf16-nn-8x8x8", "data types"},
         {&card, "tf32-nn-8x8x8", NULL}, /* by its kernels for f32 */
-        {&card, "f32@split-nn-8x8x8", NULL},     {&card, "f32-tn-8x8x8", "layout"},
-        {&opencl, "f32-nn-8x8x8", "OpenCL"},     {&old, "f32-nn-8x8x8", "capability"},
-        {&single, "f64-nn-8x8x8", "double"},     {&single, "f32-nn-8x8x8", NULL},
+        {&card, "f32@split-nn-8x8x8", NULL},
+        {&card, "f32-tn-8x8x8", "layout"},
+        {&opencl, "f32-nn-8x8x8", "OpenCL"},
+        {&old, "f32-nn-8x8x8", "capability"},
+        {&single, "f64-nn-8x8x8", "double"},
+        {&single, "f32-nn-8x8x8", NULL},
         {&new, "f32-nn-8x8x8", "so new a compute"},
     };
     (void)state;
@@ -411,30 +416,43 @@ static void test_serves(void **state) {
     }
 }
 
-/* Types that other backends do not get, with a least architecture of their own. */
-static void test_serves_types_of_cuda(void **state) {
+/* Types that other backends do not get, with a least architecture of their own; OpenCL C
+ * with PTX, for which that architecture holds as well. */
+static void test_serves_by_architecture(void **state) {
     static const struct {
+        const char *family;
         enum gemmtune_backend backend;
-        int cc;
+        int cc, ptx;
         const char *name, *why;
     } rows[] = {
-        {GEMMTUNE_CUDA, 80, "bf16-nn-64x64x64,batch=9", NULL},
-        {GEMMTUNE_CUDA, 75, "bf16-nn-64x64x64,batch=9", "capability"},
-        {GEMMTUNE_CUDA, 75, "f32-nn-64x64x64,batch=9", NULL},
-        {GEMMTUNE_OPENCL, 0, "bf16-nn-64x64x64,batch=9", "need CUDA"},
-        {GEMMTUNE_OPENCL, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_CUDA, 80, 0, "bf16-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_CUDA, 75, 0, "bf16-nn-64x64x64,batch=9", "capability"},
+        {"tailored", GEMMTUNE_CUDA, 75, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_OPENCL, 0, 0, "bf16-nn-64x64x64,batch=9", "need CUDA"},
+        {"tailored", GEMMTUNE_OPENCL, 0, 80, "bf16-nn-64x64x64,batch=9", "need CUDA"},
+        {"tailored", GEMMTUNE_OPENCL, 0, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"mma", GEMMTUNE_CUDA, 80, 0, "bf16-nn-8x8x8", NULL},
+        {"mma", GEMMTUNE_OPENCL, 0, 80, "bf16-nn-8x8x8", NULL},
+        {"mma", GEMMTUNE_OPENCL, 80, 0, "bf16-nn-8x8x8", "PTX"},
+        {"mma", GEMMTUNE_OPENCL, 0, 75, "bf16-nn-8x8x8", "capability"},
+        {"mma", GEMMTUNE_OPENCL, 0, 75, "f16-nn-8x8x8", NULL},
+        {"dot", GEMMTUNE_CUDA, 60, 0, "i8-nn-8x8x8", "capability"},
+        {"dot", GEMMTUNE_CUDA, 61, 0, "i8-nn-8x8x8", NULL},
+        {"dot", GEMMTUNE_CUDA, 80, 0, "i8-nn-8x8x8", "so new"},
+        {"dot", GEMMTUNE_OPENCL, 0, 90, "i8-nn-8x8x8", NULL},
     };
     struct gt_families *all;
     struct gt_err err;
     (void)state;
     assert_int_equal(gt_families_create(&all, &err), GEMMTUNE_OK);
-    const struct gt_family *f = gt_families_find(all, "tailored");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const gemmtune_problem p = problem(rows[i].name);
         struct gt_device d = card;
         const char *why = NULL;
         d.backend = rows[i].backend;
         d.cc = rows[i].cc;
+        d.ptx = rows[i].ptx;
+        const struct gt_family *f = gt_families_find(all, rows[i].family);
         assert_int_equal(gt_family_serves(f, &d, &p, &why), rows[i].why == NULL);
         if (rows[i].why != NULL)
             assert_non_null(strstr(why, rows[i].why));
@@ -528,7 +546,7 @@ int main(void) {
         cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_launch_of_odd_families),
         cmocka_unit_test(test_serves),
-        cmocka_unit_test(test_serves_types_of_cuda),
+        cmocka_unit_test(test_serves_by_architecture),
         cmocka_unit_test(test_serves_barriers),
         cmocka_unit_test(test_bits),
     };

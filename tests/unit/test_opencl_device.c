@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an OpenCL device says of its compiler, from drivers of four kinds that are made up.
- */
+/* The abilities of OpenCL compilers, as four made-up drivers tell them. */
 #include "runtime/drivers/opencl_device.h"
 
 #include <setjmp.h>
