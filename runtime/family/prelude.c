@@ -47,6 +47,7 @@ enum part {
     WALK,
     BATCH,
     DOTS,
+    SUBGROUPS,
     PART_COUNT
 };
 
@@ -92,6 +93,7 @@ static const struct {
     [POINTERS] = {"pointers", 0},
     [WALK] = {"walk", 0},
     [DOTS] = {"dots", 0},
+    [SUBGROUPS] = {"subgroups", 0},
     [BATCH] = {"batch", 0}, /* in texts of batches without strides or with epilogues */
 };
 

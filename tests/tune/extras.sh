@@ -39,4 +39,15 @@ trial "their source in plain C" plain_dot i8-nn-67x70x45,beta "$small DOUBLE=0" 
 trial "... with an epilogue" plain_dot i8=bf16-tt-40x37x83,epi=bias_relu "$small" "correct"
 trial "loads of four bytes of one operand" plain_dot i8-tn-36x33x44,batch=2 "$small VA=4 VB=1" "correct"
 trial "loads of sixteen bytes" plain_dot i8-nt-48x64x160 "$small VA=16 VB=16" "correct"
+
+# ---- subgroups, which plain C has none of ----
+lanes="correct"
+has_extra subgroup16 || lanes="the device has no subgroups of this size"
+trial subgroups lanes f32-nn-65x67x71,beta "LANES=16" "$lanes"
+if [ "$lanes" = correct ]; then
+    trial "subgroups that read a row of B" lanes f32-nt-65x67x71 "LANES=16" "correct"
+    trial "... at once" lanes i32-nn-64x128x70,batch=2 "LANES=16 READ=1" "correct"
+    trial "... and a transposed A" lanes f64-tt-35x37x39 "LANES=16" "correct"
+    trial "... with an epilogue" lanes f16-tn-35x37x39,epi=bias_relu "LANES=16" "correct"
+fi
 exit "$bad"
