@@ -58,7 +58,7 @@ PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 SHIM_SRC := $(filter-out shim/audit.c,$(wildcard shim/*.c))
 SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.o)
 SHIMS    := $(B)/libgemmtune-blas.so $(B)/libgemmtune-audit.so
-FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(B)/tests/fake/libcuda.so
+FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(addprefix $(B)/tests/fake/,libcuda.so libopencl_ptx.so)
 PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
@@ -302,6 +302,9 @@ $(B)/tests/fake/lib%.so: $(B)/tests/fake/lib%.o
 	$(call link,-shared)
 $(B)/tests/fake/libcuda.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/cuda/*.c)) $(PTX_OBJ)
 	$(call link,-shared)
+$(B)/tests/fake/libopencl_ptx.so: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fake/opencl/*.c)) $(PTX_OBJ)
+	$(call link,-shared)
+$(B)/tests/fake/opencl/%.o: FILE_CFLAGS = -Wno-unused-parameter -fvisibility=default
 # The interpreter of PTX has loops over large tiles, and rounds as the kernel says.
 $(B)/tests/ptx/%.o: FILE_CFLAGS = $(fast) -frounding-math
 # Other tests do without the interpreter, which takes long to compile.

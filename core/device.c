@@ -87,22 +87,24 @@ void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
  *   half         dense products of 16-bit floats on tensor cores: NVIDIA's architecture
  *                papers; of all boards with that compute capability the highest rate.
  *   u8           dense products of bytes on tensor cores: the same papers.
- * Checked on an H200 with register-only loops: 65.2, 33.2 and 33.3 T/s measured for f32,
- * f64 and i32 against 66.9, 33.5 and 33.5 from this table.
+ *   dot          products of bytes on ordinary cores, four an instruction (dp4a). It has
+ * the rate of f32 before 7.0 (the Tesla P4 is sold with 22 T/s of INT8 and 5.5 of f32), and
+ * of i32 since. Checked on an H200 with register-only loops: 65.2, 33.2 and 33.3 T/s
+ * measured for f32, f64 and i32 against 66.9, 33.5 and 33.5 from this table.
  */
 static const struct lanes {
     int cc;
-    int f32, f64, dmma, i32, half, u8;
+    int f32, f64, dmma, i32, half, u8, dot;
 } lanes[] = {
-    {50, 128, 4, 0, 43, 0, 0},         {52, 128, 4, 0, 43, 0, 0},
-    {53, 128, 4, 0, 43, 0, 0},         {60, 64, 32, 0, 21, 0, 0},
-    {61, 128, 4, 0, 43, 0, 0},         {62, 128, 4, 0, 43, 0, 0},
-    {70, 64, 32, 0, 64, 512, 0},       {72, 64, 32, 0, 64, 512, 1024},
-    {75, 64, 2, 0, 64, 512, 1024},     {80, 64, 32, 64, 64, 1024, 2048},
-    {86, 128, 2, 0, 64, 512, 1024},    {87, 128, 2, 0, 64, 1024, 2048},
-    {89, 128, 2, 0, 64, 512, 1024},    {90, 128, 64, 128, 64, 2048, 4096},
-    {100, 128, 64, 0, 64, 4096, 8192}, {120, 128, 2, 0, 64, 512, 1024},
-    {121, 128, 2, 0, 64, 512, 1024},
+    {50, 128, 4, 0, 43, 0, 0, 0},           {52, 128, 4, 0, 43, 0, 0, 0},
+    {53, 128, 4, 0, 43, 0, 0, 0},           {60, 64, 32, 0, 21, 0, 0, 0},
+    {61, 128, 4, 0, 43, 0, 0, 512},         {62, 128, 4, 0, 43, 0, 0, 512},
+    {70, 64, 32, 0, 64, 512, 0, 256},       {72, 64, 32, 0, 64, 512, 1024, 256},
+    {75, 64, 2, 0, 64, 512, 1024, 256},     {80, 64, 32, 64, 64, 1024, 2048, 256},
+    {86, 128, 2, 0, 64, 512, 1024, 256},    {87, 128, 2, 0, 64, 1024, 2048, 256},
+    {89, 128, 2, 0, 64, 512, 1024, 256},    {90, 128, 64, 128, 64, 2048, 4096, 256},
+    {100, 128, 64, 0, 64, 4096, 8192, 256}, {120, 128, 2, 0, 64, 512, 1024, 256},
+    {121, 128, 2, 0, 64, 512, 1024, 256},
 };
 
 static const struct lanes *lanes_of(int cc) {
@@ -163,9 +165,16 @@ static double tensor_rate(const struct gt_device *d, const struct gt_dtype *type
     return 0;
 }
 
+/* Multiply-adds of an SM's ordinary cores where one instruction has several of them. */
+static double dot_rate(const struct gt_device *d, const struct gt_dtype *types) {
+    return types->a == GEMMTUNE_I8 ? lanes_of(d->cc)->dot : 0;
+}
+
 double gt_device_peak(const struct gt_device *d, const struct gt_dtype *types) {
-    return types == NULL ? 0
-                         : per_second(d, fmax(plain_rate(d, types), tensor_rate(d, types)));
+    if (types == NULL)
+        return 0;
+    const double ordinary = fmax(plain_rate(d, types), dot_rate(d, types));
+    return per_second(d, fmax(ordinary, tensor_rate(d, types)));
 }
 
 double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *types) {
@@ -173,6 +182,8 @@ double gt_device_plain_peak(const struct gt_device *d, const struct gt_dtype *ty
 }
 
 const char *gt_device_peak_about(const struct gt_device *d, const struct gt_dtype *types) {
+    if (types != NULL && dot_rate(d, types) > tensor_rate(d, types))
+        return "products of bytes on ordinary cores, four an instruction";
     if (types != NULL && tensor_rate(d, types) > plain_rate(d, types))
         return types->a == GEMMTUNE_F64 ? "f64 on tensor cores" : "dense, on tensor cores";
     if (types != NULL && types->a == GEMMTUNE_I32 &&

@@ -37,6 +37,14 @@ struct gt_device {
     int64_t smem_max;  /* shared (local) memory bytes a block may have, opt-in included */
     bool has_f64;
     bool is_cpu; /* an OpenCL CPU device: its binaries are host code */
+
+    /* Abilities of an OpenCL compiler beyond OpenCL C 1.2; all 0 on CUDA, where the compute
+     * capability says them. Databases do not keep them. */
+    bool has_f16;       /* conversions of f16 by an instruction */
+    bool has_dot4;      /* sums of four products of bytes, in OpenCL C 3.0 */
+    int ptx;            /* compute capability of a device that takes PTX in its kernels */
+    int subgroup_sizes; /* sum of the sizes of subgroups that a kernel may ask for */
+    int vector_bytes;   /* a vector register of the device */
 };
 
 /* "nvidia-h200-5f1c09aa": a slug of the name and a hash of the properties that make two

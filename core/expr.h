@@ -13,7 +13,7 @@
 
 #include "core/point.h"
 
-enum { GT_SYMBOLS_MAX = 140 };
+enum { GT_SYMBOLS_MAX = 144 };
 
 /* Names and their slots. A symbol may be spelled "sizeof(A)". */
 struct gt_symbols {

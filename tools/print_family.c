@@ -336,6 +336,7 @@ static void print_facts(struct gt_printer *to, const struct gt_family *f) {
     }
     print_set(to, "cuda_only", f->cuda_only);
     print_int(to, "max_cc", f->max_cc);
+    print_int(to, "ptx", f->ptx);
     print_int(to, "rank", f->rank);
     (void)fprintf(to->data, ".role = (enum gt_role)%d,\n", (int)f->role);
     print_int(to, "overlap", f->overlap);

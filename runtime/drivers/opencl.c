@@ -72,6 +72,7 @@ static gt_status fill_gpu(struct opencl_gpu *gpu, const gemmtune_target *target,
     gpu->head.driver = &gt_driver_opencl;
     struct gt_opencl_place *at = &gpu->at;
     at->context = (cl_context)target->context;
+    at->described = &gpu->head.device;
     const gt_status status = caller_device(&at->device, at->cl, target, err);
     gpu->head.target = (gemmtune_target){.struct_size = sizeof(gemmtune_target),
                                          .backend = GEMMTUNE_OPENCL,

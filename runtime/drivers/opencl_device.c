@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The largest subgroup that a kernel asks for. */
+enum { SUBGROUP_MAX = 128 };
+
 /* ---- the description of a device ---------------------------------------------------- */
 
 /* A number of 4 or 8 bytes, 0 when the device does not answer. */
@@ -105,11 +108,50 @@ static void fill_uuid(struct gt_device *d, const struct gt_opencl *cl,
              hex + 16, hex + 20);
 }
 
+/* The sum of the sizes of subgroups that a kernel may ask for. Sizes are powers of 2. */
+static int subgroup_sizes(const struct gt_opencl *cl, cl_device_id device) {
+    size_t sizes[16], bytes = 0;
+    int sum = 0;
+    if (cl->clGetDeviceInfo(device, GT_CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes,
+                            &bytes) != GT_CL_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *sizes; i++)
+        if (sizes[i] > 0 && sizes[i] <= SUBGROUP_MAX)
+            sum |= (int)sizes[i];
+    return sum;
+}
+
+/* Whether kernels in OpenCL C 3.0 may sum four products of packed bytes. */
+static bool has_dot4(const struct gt_opencl *cl, cl_device_id device, const char *list) {
+    char version[64];
+    copy_text(version, sizeof version, cl, device, GT_CL_DEVICE_VERSION);
+    return has_word(list, "cl_khr_integer_dot_product") &&
+           strncmp(version, "OpenCL ", 7) == 0 && version[7] >= '3' &&
+           (number(cl, device, GT_CL_DEVICE_DOT_PRODUCTS_KHR) &
+            GT_CL_DOT_PRODUCTS_PACKED_KHR) != 0;
+}
+
+/* Abilities of its compiler beyond OpenCL C 1.2. */
+static void fill_compiler_extras(struct gt_device *d, const struct gt_opencl *cl,
+                                 cl_device_id device, const char *list) {
+    d->has_f16 = has_word(list, "cl_khr_fp16");
+    d->has_dot4 = has_dot4(cl, device, list);
+    d->vector_bytes =
+        4 * as_int(number(cl, device, GT_CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
+    if (has_word(list, "cl_intel_required_subgroup_size") &&
+        has_word(list, "cl_intel_subgroups"))
+        d->subgroup_sizes = subgroup_sizes(cl, device);
+    if (has_word(list, "cl_nv_device_attribute_query"))
+        d->ptx = 10 * as_int(number(cl, device, GT_CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV)) +
+                 as_int(number(cl, device, GT_CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
+}
+
 /* Facts that only some vendors give, through extensions. */
 static void fill_extras(struct gt_device *d, const struct gt_opencl *cl,
                         cl_device_id device) {
     char *extensions = text_of(cl, device, GT_CL_DEVICE_EXTENSIONS);
     const char *list = extensions ? extensions : "";
+    fill_compiler_extras(d, cl, device, list);
     d->warp = 1;
     d->has_f64 = number(cl, device, GT_CL_DEVICE_DOUBLE_FP_CONFIG) != 0 ||
                  has_word(list, "cl_khr_fp64");

@@ -13,7 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char build_options[] = "-cl-std=CL1.2 -w";
+/* OpenCL C 1.2 is what every device takes. A device with products of bytes has them in 3.0
+ * alone. */
+static const char *options_for(const struct gt_device *d) {
+    return d->has_dot4 ? "-cl-std=CL3.0 -w" : "-cl-std=CL1.2 -w";
+}
 
 /* ---- the toolchain ------------------------------------------------------------------- */
 
@@ -66,7 +70,7 @@ gt_status gt_opencl_toolchain(char text[GT_TOOLCHAIN_MAX], const struct gt_devic
                        d->trouble[0] ? d->trouble : "this OpenCL device has no compiler");
     device_digest(digest, d);
     snprintf(text, GT_TOOLCHAIN_MAX, "%s (driver %s, device %.*s) %s", d->compiler,
-             d->driver, DIGEST_SHOWN, digest, build_options);
+             d->driver, DIGEST_SHOWN, digest, options_for(d));
     return GEMMTUNE_OK;
 }
 
@@ -98,7 +102,8 @@ gt_status gt_opencl_from_source(cl_program *out, const struct gt_opencl_place *a
     *out = at->cl->clCreateProgramWithSource(at->context, 1, &source, NULL, &result);
     if (!*out)
         return gt_opencl_fail(err, "clCreateProgramWithSource", result);
-    result = at->cl->clBuildProgram(*out, 1, &at->device, build_options, NULL, NULL);
+    result = at->cl->clBuildProgram(*out, 1, &at->device, options_for(at->described), NULL,
+                                    NULL);
     const gt_status status = take_log(image, at, *out, err);
     if (status != GEMMTUNE_OK || result == GT_CL_SUCCESS)
         return status;
@@ -121,7 +126,8 @@ gt_status gt_opencl_from_binary(cl_program *out, const struct gt_opencl_place *a
     if (*out && result == GT_CL_SUCCESS)
         result = verdict;
     if (*out && result == GT_CL_SUCCESS)
-        result = at->cl->clBuildProgram(*out, 1, &at->device, build_options, NULL, NULL);
+        result = at->cl->clBuildProgram(*out, 1, &at->device, options_for(at->described),
+                                        NULL, NULL);
     if (*out && result == GT_CL_SUCCESS)
         return GEMMTUNE_OK;
     if (*out)

@@ -12,6 +12,7 @@ struct gt_opencl_place {
     const struct gt_opencl *cl;
     cl_context context;
     cl_device_id device;
+    const struct gt_device *described; /* of the gt_gpu that builds */
 };
 
 /* gt_driver's toolchain: the driver, the options, and a digest of the device that binaries

@@ -56,6 +56,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
     };
     const struct gt_dtype *const type = gt_family_dtype(f, p);
     const bool cuda = gt_driver_of(d->backend)->speaks_cuda;
+    const bool needs_cc = cuda || f->ptx;
+    const int cc = cuda ? d->cc : d->ptx;
     const char *reason = NULL;
     if (f->source[d->backend]->name == NULL)
         reason = no_source[d->backend];
@@ -80,12 +82,14 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family has kernels for batches only";
     else if (f->map_count > 0 && gt_driver_of(d->backend)->check_map == NULL)
         reason = "the family needs tensor maps, which this backend does not have";
-    else if (cuda && d->cc < f->min_cc[gt_dtype_index(type)])
+    else if (!cuda && f->ptx && cc == 0)
+        reason = "the family's kernels contain PTX, which only NVIDIA's compilers take";
+    else if (needs_cc && cc < f->min_cc[gt_dtype_index(type)])
         reason = "the family needs a newer compute capability";
     else if (!cuda && (f->cuda_only & gt_dtype_bit(type)) != 0)
         reason = "the family's kernels for these data types need CUDA";
-    else if (cuda && d->cc > f->max_cc)
-        reason = "the family has instructions that newer compute capabilities lack";
+    else if (needs_cc && cc > f->max_cc)
+        reason = "the family is not made for so new a compute capability";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
     else if (breaks_barriers(d) && has_barriers(f->source[d->backend]))
@@ -97,6 +101,9 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
 
 /* ---- built-in names -------------------------------------------------------------- */
 
+/* CUDA has an instruction for four products of bytes from this compute capability on. */
+enum { DOT4_CC = 61 };
+
 static void device_values(int64_t *value, const struct gt_device *d) {
     const bool cuda = gt_driver_of(d->backend)->speaks_cuda;
     value[GT_IN_CUDA] = cuda;
@@ -107,6 +114,11 @@ static void device_values(int64_t *value, const struct gt_device *d) {
     value[GT_IN_MAX_THREADS] = d->max_threads;
     value[GT_IN_SMEM_MAX] = d->smem_max;
     value[GT_IN_REGS_MAX] = d->regs_per_block;
+    value[GT_IN_F16] = cuda || d->has_f16;
+    value[GT_IN_PTX] = cuda ? d->cc : d->ptx;
+    value[GT_IN_DOT4] = d->has_dot4 || value[GT_IN_PTX] >= DOT4_CC;
+    value[GT_IN_SUBGROUPS] = d->subgroup_sizes;
+    value[GT_IN_NATIVE] = d->vector_bytes;
 }
 
 static void problem_values(int64_t *value, const gemmtune_problem *p) {

@@ -175,9 +175,10 @@ struct gt_family {
     uint64_t uses;           /* bit i: part i of templates/common/ */
     uint64_t dtypes;         /* bit i: row i of core/dtype.h */
     uint64_t layouts;        /* bits of gt_layout_bit */
-    int min_cc[GT_DTYPES];   /* least compute capability on CUDA, of each mix */
+    int min_cc[GT_DTYPES];   /* least compute capability of each mix, on CUDA and for ptx */
     uint64_t cuda_only;      /* gt_dtype_bit of the mixes that other backends do not get */
-    int max_cc;              /* greatest compute capability on CUDA */
+    int max_cc;              /* greatest compute capability, there */
+    bool ptx;                /* its OpenCL source contains PTX */
     int rank;                /* default points are offered in this order, lowest first */
     enum gt_role role;
     bool pointers; /* it deals with arrays of pointers itself */

@@ -48,7 +48,12 @@
     X(WARP, "WARP", "GT_WARP")                                                             \
     X(MAX_THREADS, "MAX_THREADS", "GT_MAX_THREADS")                                        \
     X(SMEM_MAX, "SMEM_MAX", "GT_SMEM_MAX")                                                 \
-    X(REGS_MAX, "REGS_MAX", "GT_REGS_MAX")
+    X(REGS_MAX, "REGS_MAX", "GT_REGS_MAX")                                                 \
+    X(F16, "F16", "GT_F16")                                                                \
+    X(DOT4, "DOT4", "GT_DOT4")                                                             \
+    X(PTX, "PTX", "GT_PTX")                                                                \
+    X(SUBGROUPS, "SUBGROUPS", "GT_SUBGROUPS")                                              \
+    X(NATIVE, "NATIVE", "GT_NATIVE")
 
 enum gt_builtin {
 #define X(id, name, macro) GT_IN_##id,

@@ -181,6 +181,14 @@ static gt_status parse_number(int64_t *out, int64_t preset, struct gt_node n, in
                                              : gt_json_int(out, n, 0, most, err);
 }
 
+/* An optional 0 or 1. */
+static gt_status parse_flag(bool *out, struct gt_node n, struct gt_err *err) {
+    int64_t flag;
+    const gt_status status = parse_number(&flag, 0, n, 1, err);
+    *out = flag != 0;
+    return status;
+}
+
 static gt_status parse_rank(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     int64_t rank;
     const gt_status status = parse_number(&rank, RANK_PRESET, n, RANK_MAX, err);
@@ -215,11 +223,12 @@ static gt_status parse_role(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
+static gt_status parse_ptx(struct gt_family *f, struct gt_node n, struct gt_err *err) {
+    return parse_flag(&f->ptx, n, err);
+}
+
 static gt_status parse_overlap(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    int64_t overlap;
-    const gt_status status = parse_number(&overlap, 0, n, 1, err);
-    f->overlap = overlap != 0;
-    return status;
+    return parse_flag(&f->overlap, n, err);
 }
 
 static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_err *err) {
@@ -235,25 +244,16 @@ static gt_status parse_batch(struct gt_family *f, struct gt_node n, struct gt_er
 }
 
 static gt_status parse_pointers(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    int64_t pointers;
-    const gt_status status = parse_number(&pointers, 0, n, 1, err);
-    f->pointers = pointers != 0;
-    return status;
+    return parse_flag(&f->pointers, n, err);
 }
 
 static gt_status parse_per_problem(struct gt_family *f, struct gt_node n,
                                    struct gt_err *err) {
-    int64_t per_problem;
-    const gt_status status = parse_number(&per_problem, 0, n, 1, err);
-    f->per_problem = per_problem != 0;
-    return status;
+    return parse_flag(&f->per_problem, n, err);
 }
 
 static gt_status parse_epilogue(struct gt_family *f, struct gt_node n, struct gt_err *err) {
-    int64_t epilogue;
-    const gt_status status = parse_number(&epilogue, 0, n, 1, err);
-    f->epilogue = epilogue != 0;
-    return status;
+    return parse_flag(&f->epilogue, n, err);
 }
 
 static bool has_arg(const struct gt_family *f, gt_arg arg) {
@@ -319,6 +319,7 @@ static const struct section {
     {"cuda_only", parse_cuda_only, true},
     {"min_arch", parse_min_arch, true},
     {"max_arch", parse_max_arch, true},
+    {"ptx", parse_ptx, true},
     {"rank", parse_rank, true},
     {"role", parse_role, true},
     {"overlap", parse_overlap, true},

@@ -46,6 +46,8 @@ enum part {
     POINTERS,
     WALK,
     BATCH,
+    DOTS,
+    SUBGROUPS,
     PART_COUNT
 };
 
@@ -90,6 +92,8 @@ static const struct {
     [SPLIT] = {"split", BIT(BYTES)},
     [POINTERS] = {"pointers", 0},
     [WALK] = {"walk", 0},
+    [DOTS] = {"dots", 0},
+    [SUBGROUPS] = {"subgroups", 0},
     [BATCH] = {"batch", 0}, /* in texts of batches without strides or with epilogues */
 };
 

@@ -47,6 +47,9 @@
 #if GT_FLOAT && GT_SIZEOF_ACC == 8
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#if GT_F16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
 
 #if defined(__clang__) /* templates often write PARAMETER == 1 && x */
 #pragma clang diagnostic ignored "-Wconstant-logical-operand"
@@ -79,10 +82,38 @@
 
 typedef long gt_long; /* 64 bits: for every product of a row and a leading dimension */
 
+/*
+ * Kernels of NVIDIA's OpenCL may contain PTX. Then GT_PTX is the compute capability, and
+ * these are CUDA's words for inline assembly.
+ */
+#define GT_ARCH (GT_PTX * 10)
+#if GT_PTX
+#define asm __asm__
+GT_INLINE int gt_shared_address(const GT_SHARED void *p) {
+    return (int)(gt_long)p;
+}
+
+/* Four bytes of x and y, numbered by the digits in `which`; and 32 bits of y:x from bit
+ * `by` on. */
+GT_INLINE unsigned int gt_byte_perm(unsigned int x, unsigned int y, unsigned int which) {
+    unsigned int z;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(y), "r"(which));
+    return z;
+}
+GT_INLINE unsigned int gt_funnel_shift(unsigned int x, unsigned int y, unsigned int by) {
+    unsigned int z;
+    asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(z) : "r"(x), "r"(y), "r"(by));
+    return z;
+}
+#define __byte_perm gt_byte_perm
+#define __funnelshift_r gt_funnel_shift
+#endif
+
 #else /* CUDA */
 
 #define GT_STATIC_ASSERT(cond, tag) static_assert((cond), #tag)
 
+#define GT_ARCH __CUDA_ARCH__ /* of PTX, as 900; 0 where a kernel may not contain any */
 #define GT_GLOBAL
 #define GT_SHARED
 #define GT_RESTRICT __restrict__

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fragments.h - operands and sums of the tensor cores' instruction mma.sync (CUDA, sm_75
- * and later), for elements of 1, 2 and 4 bytes.
+ * fragments.h - operands and sums of the tensor cores' instruction mma.sync (sm_75 and
+ * later, on CUDA and on OpenCL that takes PTX), for elements of 1, 2 and 4 bytes.
  *
  * A line is a row of A or a column of B. A fragment is a block of 16 lines by 32 bytes of
  * k: four quarters of 8 lines by 16 bytes, a register of each lane for every quarter. Lane
@@ -21,7 +21,7 @@
  * parted in registers: lines 0-7 of such a fragment are the even ones of its block, lines
  * 8-15 the odd ones (gt_line_of). The order along k stays.
  */
-#if !GT_OPENCL
+#if !GT_OPENCL || GT_PTX
 enum {
     GT_FRAGMENT_LINES = 16,
     GT_FRAGMENT_BYTES = 32, /* of k */
@@ -125,7 +125,7 @@ GT_INLINE unsigned gt_load_word(int address) {
 /* Two neighbouring 8-bit floats as f16, exactly: the lower (h 0) or the upper ones of x. */
 GT_INLINE unsigned gt_widen_e4m3(unsigned x, int h) {
     unsigned pair = 0;
-#if __CUDA_ARCH__ >= 890
+#if GT_ARCH >= 890
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)(x >> 16 * h)));
 #endif
     return pair;
@@ -220,7 +220,7 @@ GT_INLINE void gt_fragment_load(int of_b, int size, int along, int length, unsig
  */
 GT_INLINE void gt_mma(gt_acc *c, const unsigned *a, const unsigned *b, int h) {
     const unsigned b0 = b[2 * h], b1 = b[2 * h + 1];
-#if __CUDA_ARCH__ >= 800
+#if GT_ARCH >= 800
     if (GT_FRAGMENT_WIDENED) {
         GT_MMA_FULL("m16n8k16", "f16.f16", c, a, b0, b1);
         GT_MMA_FULL("m16n8k16", "f16.f16", c, a + 4, b[4 + 2 * h], b[5 + 2 * h]);

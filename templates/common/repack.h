@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repack.h - a kernel that runs before the main one. It copies operands to the workspace,
- * as they lie in memory, in rows that begin at multiples of 16 bytes (CUDA). The rest
- * of a row's last 16 bytes becomes zeros.
+ * as they lie in memory, in rows that begin at multiples of 16 bytes (CUDA, and OpenCL
+ * that takes PTX). The rest of a row's last 16 bytes becomes zeros.
  *
  * A row begins anywhere in memory. A thread loads the two aligned pieces of 16 bytes that
  * its 16 bytes lie in, and shifts them together. Both may reach into the rows beside it.
  *
  * Integer macros of a part are names of space.json too, without GT_.
  */
-#if !GT_OPENCL
+#if !GT_OPENCL || GT_PTX
 #define GT_REPACK_THREADS 256
 #define GT_REPACK_LANES   32  /* threads that copy a row together, at most */
 #define GT_REPACK_WIDE    512 /* bytes of a row that they copy: 16 each */
@@ -17,8 +17,8 @@
 
 /* An operand: rows of `bytes` bytes, `pitch` bytes apart there, `to_pitch` here. */
 struct gt_repack {
-    char *to;
-    const char *from;
+    GT_GLOBAL char *to;
+    const GT_GLOBAL char *from;
     gt_long pitch, to_pitch, bytes;
     int rows;
 };
@@ -60,13 +60,13 @@ GT_INLINE void gt_repack_cut(unsigned *words, int there) {
 /* Copies the 16 bytes at byte `byte` of a row, element by element, and none behind them. */
 GT_INLINE void gt_repack_with_care(int size, const struct gt_repack *r, int row,
                                    gt_long byte) {
-    const char *from = r->from + row * r->pitch + byte;
+    const GT_GLOBAL char *from = r->from + row * r->pitch + byte;
     const int there = (int)GT_MIN(r->bytes - byte, 16);
     unsigned words[4];
     GT_UNROLL
     for (int w = 0; w < 4; w++)
         words[w] = gt_word_of(size, from + 4 * w, there - 4 * w);
-    gt_store_words(16, r->to + row * r->to_pitch + byte, words);
+    gt_store_words_global(16, r->to + row * r->to_pitch + byte, words);
 }
 
 /* Copies 16 bytes of each of the rows row0, row0 + step and so on, from row `low` to row
@@ -77,10 +77,10 @@ GT_INLINE void gt_repack_fast(const struct gt_repack *r, int row0, int step, int
     GT_UNROLL
     for (int i = 0; i < GT_REPACK_EACH; i++) {
         const int row = GT_MAX(low, GT_MIN(row0 + i * step, high));
-        const char *from = r->from + row * r->pitch + byte;
+        const GT_GLOBAL char *from = r->from + row * r->pitch + byte;
         const int behind = (int)((gt_long)from & 15);
-        const struct gt_words_4 *at = (const struct gt_words_4 *)(from - behind);
-        const struct gt_words_4 left = at[0], right = at[behind > 0];
+        const GT_GLOBAL GT_WORDS_4 *at = (const GT_GLOBAL GT_WORDS_4 *)(from - behind);
+        const GT_WORDS_4 left = at[0], right = at[behind > 0];
         words[i][0] = left.x, words[i][1] = left.y;
         words[i][2] = left.z, words[i][3] = left.w;
         words[i][4] = right.x, words[i][5] = right.y;
@@ -89,13 +89,13 @@ GT_INLINE void gt_repack_fast(const struct gt_repack *r, int row0, int step, int
     GT_UNROLL
     for (int i = 0; i < GT_REPACK_EACH; i++) {
         const int row = row0 + i * step;
-        const char *from = r->from + row * r->pitch + byte;
+        const GT_GLOBAL char *from = r->from + row * r->pitch + byte;
         if (row < low || row > high)
             continue;
         gt_repack_shift(words[i], (int)((gt_long)from & 15));
         if (r->bytes - byte < 16)
             gt_repack_cut(words[i], (int)(r->bytes - byte));
-        gt_store_words(16, r->to + row * r->to_pitch + byte, words[i]);
+        gt_store_words_global(16, r->to + row * r->to_pitch + byte, words[i]);
     }
 }
 
@@ -110,8 +110,9 @@ GT_INLINE void gt_repack(int size, const struct gt_repack *r, int block, int t) 
     const int row0 = block % bands * GT_REPACK_EACH * at_once + t / lanes;
     const gt_long byte = block / bands * (gt_long)GT_REPACK_WIDE + t % lanes * 16;
     const int last = r->rows - 1;
-    const char *first_at = r->from + byte, *last_at = r->from + last * r->pitch + byte + 16;
-    const char *end = r->from + last * r->pitch + r->bytes;
+    const GT_GLOBAL char *first_at = r->from + byte,
+                         *last_at = r->from + last * r->pitch + byte + 16;
+    const GT_GLOBAL char *end = r->from + last * r->pitch + r->bytes;
     const int close = r->pitch < 31;
     const int low = close ? 15 : first_at - ((gt_long)first_at & 15) < r->from;
     const int high = last - (close ? 30 : last_at + (-(gt_long)last_at & 15) > end);
@@ -138,11 +139,13 @@ GT_INLINE void gt_repack_one_of(const struct gt_repack *of, int blocks_0, int ha
 /* A and B as they lie in memory, for copies at `place` with rows at multiples of `to`
  * bytes. */
 #define GT_REPACK_A(place, to)                                                             \
-    {(char *)workspace + (place), (const char *)a, (gt_long)lda * (int)sizeof(gt_a),       \
+    {(char GT_GLOBAL *)workspace + (place), (const GT_GLOBAL char *)a,                     \
+     (gt_long)lda * (int)sizeof(gt_a),                                                     \
      GT_CDIV((gt_long)(GT_TA ? m : k) * (int)sizeof(gt_a), (to)) * (to),                   \
      (gt_long)(GT_TA ? m : k) * (int)sizeof(gt_a), GT_TA ? k : m}
 #define GT_REPACK_B(place, to)                                                             \
-    {(char *)workspace + (place), (const char *)b, (gt_long)ldb * (int)sizeof(gt_b),       \
+    {(char GT_GLOBAL *)workspace + (place), (const GT_GLOBAL char *)b,                     \
+     (gt_long)ldb * (int)sizeof(gt_b),                                                     \
      GT_CDIV((gt_long)(GT_TB ? k : n) * (int)sizeof(gt_b), (to)) * (to),                   \
      (gt_long)(GT_TB ? k : n) * (int)sizeof(gt_b), GT_TB ? n : k}
 

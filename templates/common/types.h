@@ -13,8 +13,8 @@
  * is then for zeros.
  *
  * Floats of 16 and 8 bits are stored as integers, so that no compiler needs to know them.
- * Where CUDA has an instruction for a conversion, it gives the same bits as the arithmetic
- * here.
+ * Where CUDA or an OpenCL device (GT_F16) has an instruction for a conversion, it gives the
+ * same bits as the arithmetic here.
  */
 #define GT_WORD_f32 float
 #define GT_WORD_f64 double
@@ -69,7 +69,7 @@ GT_INLINE gt_f32 gt_from_bf16(gt_bf16 x) {
 /* Rounds to the nearest; of two equally near, to the even one. A NaN gets a quiet bit,
  * since the bits that made it a NaN may be in the lower half. */
 GT_INLINE gt_bf16 gt_to_bf16(gt_f32 x) {
-#if !GT_OPENCL && __CUDA_ARCH__ >= 800
+#if GT_ARCH >= 800
     gt_bf16 y;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
     return y;
@@ -88,7 +88,9 @@ GT_INLINE gt_bf16 gt_to_bf16(gt_f32 x) {
 /* Exponents count from 15 in f16, from 127 in f32. Below the smallest normal number an f16
  * has no leading one: it is added and subtracted again. */
 GT_INLINE gt_f32 gt_from_f16(gt_f16 x) {
-#if GT_OPENCL
+#if GT_OPENCL && GT_F16
+    return convert_float(as_half(x));
+#elif GT_OPENCL && !GT_PTX
     const unsigned int low = x & 0x7fffu, sign = (x & 0x8000u) << 16;
     const unsigned int bits = (low << 13) + (low >= 0x7c00 ? 224u << 23 : 112u << 23);
     const gt_f32 small = GT_BITS_TO_F32(bits + (1u << 23)) - GT_BITS_TO_F32(GT_F16_LEAST);
@@ -103,7 +105,9 @@ GT_INLINE gt_f32 gt_from_f16(gt_f16 x) {
 /* Rounds to the nearest; of two equally near, to the even one. Below the smallest normal
  * number, adding 1/2 leaves as many bits as f16 has there. */
 GT_INLINE gt_f16 gt_to_f16(gt_f32 x) {
-#if GT_OPENCL
+#if GT_OPENCL && GT_F16
+    return as_ushort(convert_half_rte(x));
+#elif GT_OPENCL && !GT_PTX
     const unsigned int all = GT_BITS_FROM_F32(x), low = all & 0x7fffffffu;
     const unsigned int normal = (low - (112u << 23) + 4095 + (low >> 13 & 1)) >> 13;
     const unsigned int small = GT_BITS_FROM_F32(GT_BITS_TO_F32(low) + 0.5f) & 0x7fff;
@@ -127,7 +131,7 @@ GT_INLINE gt_f32 gt_from_e5m2(gt_e5m2 x) {
 
 /* Exponents count from 7, 8 less than in f16. 127 is NaN. */
 GT_INLINE gt_f32 gt_from_e4m3(gt_e4m3 x) {
-#if !GT_OPENCL && __CUDA_ARCH__ >= 890
+#if GT_ARCH >= 890
     unsigned int pair; /* the instruction converts two; the second one is 0 */
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x));
     return gt_from_f16((gt_f16)pair);

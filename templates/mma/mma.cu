@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mma - 8-, 16- and 32-bit types on tensor cores, by mma.sync (sm_75 and later). A block
+ * mma - 8-, 16- and 32-bit types on tensor cores, by mma.sync (sm_75 and later; also on
+ * OpenCL devices that take PTX, which is NVIDIA's OpenCL). A block
  * computes a tile of C of BM rows x BN columns. Slabs of A and B, KBYTES bytes of k deep,
  * come to shared memory. While one slab is multiplied, STAGES - 1 are on their way. A warp
  * multiplies its WM x WN of the tile.
@@ -82,7 +83,7 @@ enum {
 
 /* One operand, from the next slab on. */
 struct operand {
-    const char *at; /* the thread's first copy */
+    const GT_GLOBAL char *at; /* the thread's first copy */
     gt_long pitch;  /* bytes from a row to the next */
     int lines, left; /* rows of A (columns of B) and elements of k that exist */
 };
@@ -92,8 +93,8 @@ struct operand {
 #define ROWS_AT_ONCE(line, wide) (T / ROW_COPIES(line, wide))
 
 /* The operand whose slabs have rows of `line` bytes, from x on. */
-GT_INLINE struct operand aim(int line, int wide, const char *x, gt_long pitch, int lines,
-                             int left, int t) {
+GT_INLINE struct operand aim(int line, int wide, const GT_GLOBAL char *x, gt_long pitch,
+                             int lines, int left, int t) {
     const int row = t / ROW_COPIES(line, wide), byte = t % ROW_COPIES(line, wide) * wide;
     const struct operand o = {x + row * pitch + byte, pitch, lines, left};
     return o;
@@ -106,13 +107,13 @@ GT_INLINE void advance(struct operand *o, int along) {
 
 /* Starts a thread's copies `first` to `end` of a slab at s. */
 GT_INLINE void start(int first, int end, int rows, int along, int line, int wide, int align,
-                     unsigned *held, char *s, const struct operand *o, int t) {
+                     unsigned *held, GT_SHARED char *s, const struct operand *o, int t) {
     const int step = ROWS_AT_ONCE(line, wide), words = gt_bytes_held(wide, align, SIZE);
     const int row0 = t / ROW_COPIES(line, wide), byte = t % ROW_COPIES(line, wide) * wide;
     const int high = along ? o->lines : o->left;
     const int width = GT_MIN(along ? o->left : o->lines, line / SIZE) * SIZE;
     const int there = GT_MAX(0, GT_MIN(wide, width - byte));
-    const char *at = o->at + first * step * o->pitch;
+    const GT_GLOBAL char *at = o->at + first * step * o->pitch;
     if (T % ROW_COPIES(line, wide) != 0 && row0 >= step)
         return;
     GT_UNROLL
@@ -127,8 +128,8 @@ GT_INLINE void start(int first, int end, int rows, int along, int line, int wide
 }
 
 /* Stores the copies that came through registers. */
-GT_INLINE void end(int copies, int rows, int along, int line, int wide, int align, char *s,
-                   const unsigned *held, int t) {
+GT_INLINE void end(int copies, int rows, int along, int line, int wide, int align,
+                   GT_SHARED char *s, const unsigned *held, int t) {
     const int step = ROWS_AT_ONCE(line, wide), words = gt_bytes_held(wide, align, SIZE);
     const int row0 = t / ROW_COPIES(line, wide), byte = t % ROW_COPIES(line, wide) * wide;
     if (words == 0 || (T % ROW_COPIES(line, wide) != 0 && row0 >= step))
@@ -156,7 +157,7 @@ enum {
     PIECES = GT_MIN(STEPS, GT_CDIV(GT_MAX(COPIES_A, COPIES_B), 2)),
 };
 
-GT_INLINE void start_piece(int piece, struct origin *from, char *stage, int t) {
+GT_INLINE void start_piece(int piece, struct origin *from, GT_SHARED char *stage, int t) {
     start(COPIES_A * piece / PIECES, COPIES_A * (piece + 1) / PIECES, ROWS_A,
           A_ALONG, LINE_A, WIDE_A, ALIGN_A, from->held_a, stage, &from->a, t);
     start(COPIES_B * piece / PIECES, COPIES_B * (piece + 1) / PIECES, ROWS_B,
@@ -164,7 +165,7 @@ GT_INLINE void start_piece(int piece, struct origin *from, char *stage, int t) {
 }
 
 /* Ends the copies of the slab and moves on to the next one. */
-GT_INLINE void end_slab(struct origin *from, char *stage, int t) {
+GT_INLINE void end_slab(struct origin *from, GT_SHARED char *stage, int t) {
     GT_BYTES_COMMIT();
     end(COPIES_A, ROWS_A, A_ALONG, LINE_A, WIDE_A, ALIGN_A, stage, from->held_a, t);
     end(COPIES_B, ROWS_B, B_ALONG, LINE_B, WIDE_B, ALIGN_B, stage + SLAB_A, from->held_b,
@@ -216,11 +217,11 @@ struct target {
 };
 
 /* Puts 16 rows of sums of a warp to shared memory. `to`: at the warp's first row there. */
-GT_INLINE void put(gt_acc *to, gt_acc sums[2 * GN][4], int lane) {
+GT_INLINE void put(gt_acc GT_SHARED *to, gt_acc sums[2 * GN][4], int lane) {
     const int g = lane / 4, t = lane % 4;
     GT_UNROLL
     for (int h = 0; h < 2; h++) {
-        gt_acc *row = to + gt_line_of(SIZE, A_ALONG, g + 8 * h) * LDT;
+        GT_SHARED gt_acc *row = to + gt_line_of(SIZE, A_ALONG, g + 8 * h) * LDT;
         GT_UNROLL
         for (int j = 0; j < 2 * GN; j += 2) {
             const gt_acc *even = sums[j] + 2 * h, *odd = sums[j + 1] + 2 * h;
@@ -237,7 +238,7 @@ GT_INLINE void put(gt_acc *to, gt_acc sums[2 * GN][4], int lane) {
 
 /* Stores rows of sums from shared memory, `wide` elements a thread: rows i * 16 to i * 16 +
  * 15 of each warp's part of the tile. Sums of slices are added in their order. */
-GT_INLINE void store(int wide, const struct target *to, const gt_acc *tile, int i,
+GT_INLINE void store(int wide, const struct target *to, const GT_SHARED gt_acc *tile, int i,
                      int t GT_PLACE_PARAMS) {
     GT_UNROLL_BY(1)
     for (int e = t; e < HIGH * (BN / wide); e += T) {
@@ -296,9 +297,10 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int left = (int)GT_MIN(depth - k0, slabs * (gt_long)BK);
     const gt_long pitch_a = GT_PACK_A ? GT_PITCH_A : lda * SIZE;
     const gt_long pitch_b = GT_PACK_B ? GT_PITCH_B : ldb * SIZE;
-    const char *const packed = (const char *)workspace;
-    const char *from_a = GT_PACK_A ? packed : (const char *)a;
-    const char *from_b = GT_PACK_B ? packed + GT_PACKED_A : (const char *)b;
+    const GT_GLOBAL char *const packed = (const GT_GLOBAL char *)workspace;
+    const GT_GLOBAL char *from_a = GT_PACK_A ? packed : (const GT_GLOBAL char *)a;
+    const GT_GLOBAL char *from_b =
+        GT_PACK_B ? packed + GT_PACKED_A : (const GT_GLOBAL char *)b;
     from_a += A_ALONG ? row0 * pitch_a + k0 * SIZE : k0 * pitch_a + row0 * SIZE;
     from_b += B_ALONG ? col0 * pitch_b + k0 * SIZE : k0 * pitch_b + col0 * SIZE;
     struct origin from = {
@@ -379,7 +381,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
         to.rows = BM;
         to.aligned = 1;
     }
-    gt_acc *const tile = (gt_acc *)smem;
+    GT_SHARED gt_acc *const tile = (gt_acc GT_SHARED *)smem;
     GT_BYTES_WAIT(0);
     GT_UNROLL
     for (int i = 0; i < GM; i++) {

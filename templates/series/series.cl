@@ -22,7 +22,7 @@
  *
  * The kernel is compiled for one m, n and k, so that all loops have constant ends.
  *
- * VECTOR    bytes a vector; 0: the most, up to 64, that a row of C has
+ * VECTOR    bytes a vector; 0: the most that a row of C has, of the device's, up to 64
  * MR NV     patch: rows, and vectors a row; 0: as many as fit the registers, and parts of a
  *           matrix of equal height and width
  * AHEAD     1: lines are asked for ahead

@@ -25,6 +25,11 @@ _Static_assert(CL_PLATFORM_NOT_FOUND_KHR == GT_CL_PLATFORM_NOT_FOUND_KHR, "cl_kh
 _Static_assert(CL_DEVICE_REGISTERS_PER_BLOCK_NV == GT_CL_DEVICE_REGISTERS_PER_BLOCK_NV,
                "NV");
 _Static_assert(CL_DEVICE_WARP_SIZE_NV == GT_CL_DEVICE_WARP_SIZE_NV, "NV");
+_Static_assert(CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV ==
+                       GT_CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV &&
+                   CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV ==
+                       GT_CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV,
+               "NV");
 #ifdef CL_DEVICE_PCI_BUS_ID_NV
 _Static_assert(CL_DEVICE_PCI_BUS_ID_NV == GT_CL_DEVICE_PCI_BUS_ID_NV, "NV");
 _Static_assert(CL_DEVICE_PCI_SLOT_ID_NV == GT_CL_DEVICE_PCI_SLOT_ID_NV, "NV");
@@ -34,6 +39,17 @@ _Static_assert(CL_DEVICE_PCI_DOMAIN_ID_NV == GT_CL_DEVICE_PCI_DOMAIN_ID_NV, "NV"
 #endif
 #ifdef CL_DEVICE_WAVEFRONT_WIDTH_AMD
 _Static_assert(CL_DEVICE_WAVEFRONT_WIDTH_AMD == GT_CL_DEVICE_WAVEFRONT_WIDTH_AMD, "AMD");
+#endif
+#ifdef CL_DEVICE_SUB_GROUP_SIZES_INTEL
+_Static_assert(CL_DEVICE_SUB_GROUP_SIZES_INTEL == GT_CL_DEVICE_SUB_GROUP_SIZES_INTEL,
+               "cl_intel_required_subgroup_size");
+#endif
+#ifdef CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR
+_Static_assert(CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR ==
+                       GT_CL_DEVICE_DOT_PRODUCTS_KHR &&
+                   CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR ==
+                       GT_CL_DOT_PRODUCTS_PACKED_KHR,
+               "cl_khr_integer_dot_product");
 #endif
 #ifdef CL_DEVICE_UUID_KHR
 _Static_assert(CL_DEVICE_UUID_KHR == GT_CL_DEVICE_UUID_KHR, "cl_khr_device_uuid");

@@ -39,14 +39,23 @@ static enum type type_named(struct reader *r, const char *name) {
     refuse(r, "no type:", name);
 }
 
-/* ".align 16 .b8 name[32]" after the space. */
+/* Words about the memory that a parameter leads to: ".ptr .global". */
+static bool is_about_pointee(const char *word) {
+    static const char *const words[] = {".ptr", ".global", ".shared", ".const", ".local"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is = is || strcmp(words[i], word) == 0;
+    return is;
+}
+
+/* ".align 16 .b8 name[32]" after the space. A pointer's .align is at most its own. */
 static void read_memory(struct reader *r, struct memory *m) {
     char word[NAME_MAX_];
     *m = (struct memory){.align = 1};
     while (take_name(r, word, sizeof word) && word[0] == '.')
         if (strcmp(word, ".align") == 0)
             m->align = (size_t)take_number(r);
-        else if (strcmp(word, ".ptr") != 0)
+        else if (!is_about_pointee(word))
             m->type = type_named(r, word);
     snprintf(m->name, sizeof m->name, "%.63s", word);
     m->bytes = size_of(m->type);

@@ -44,6 +44,7 @@ few='h200 dmma f64 65x130x70
 h200 tma f32 65x132x72
 rtx5090 tma f32 65x132x72
 h200 limbs i32 65x130x70
+t4 dot i8 64x144x176
 h200 multistage f32 65x132x72
 a100 mma bf16 72x136x272
 l40s mma e4m3 80x48x272
@@ -70,6 +71,8 @@ l40s naive bf16 33x64x41
 t4 multistage i32 33x66x41
 t4 mma f16 72x136x72
 t4 mma i8 65x130x70
+t4 dot i8 65x130x70
+t4 dot i8 33x36x44,batch=3,sb=0
 a100 mma tf32 65x132x72
 a100 mma i8 80x144x272
 h200 mma bf16=f32 65x131x70
@@ -135,6 +138,8 @@ a100 bf16-nn-65x131x70 mma 20
 h200 f32-tn-65x132x72 tma 20
 a100 f32-nn-65x132x72 multistage 20
 h200 f64-nn-65x130x72 dmma 20
+t4 i8-nn-68x132x148 dot 20
+t4 i8-tt-65x131x149 dot 10
 h200 f16-nn-33x17x41,batch=9 pipeline 20
 h200 f32-nt-13x9x7,batch=21 bundle 20
 h200 f32-nt-65x47x39,batch=5 tailored 20

@@ -7,9 +7,9 @@
  * change, else for one type, another for each architecture. One architecture has all four
  * layouts. The starting points, which users get, are compiled for sm_90, each with one type
  * and one layout; the points of mma also for the older chips that it is for, and for
- * sm_120. GEMMTUNE_LIBNVRTC names the library, else the installed one is used.
- * GT_NVRTC_BELOW=N leaves out sm_N and later. GT_SHARE names the share of the kernels that
- * is compiled (tests/share.h). All cores compile.
+ * sm_120, and the points of dot for sm_75. GEMMTUNE_LIBNVRTC names the library, else the
+ * installed one is used. GT_NVRTC_BELOW=N leaves out sm_N and later. GT_SHARE names the
+ * share of the kernels that is compiled (tests/share.h). All cores compile.
  */
 #include "tests/tune/compile_jobs.h"
 #include "tests/unit/points.h"
@@ -19,7 +19,7 @@ enum {
     JOBS_MAX = 4096,
     ARCHS_MAX = GT_NVRTC_MAX * GT_NVRTC_ARCHS_MAX,
     OLDEST = 50,   /* what gemmtune serves */
-    START_CC = 90, /* every family serves it */
+    START_CC = 90, /* every family serves it, or is for chips before it */
     WIDTHS = 4,
 };
 
@@ -333,7 +333,7 @@ static int add_every_familys_starts(int cc) {
     int bad = 0;
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
-        if (f->source[GEMMTUNE_CUDA]->name)
+        if (f->source[GEMMTUNE_CUDA]->name && f->max_cc >= cc)
             bad += !add_starts(f, cc);
     }
     return bad;
@@ -353,6 +353,8 @@ static void test_every_start(void **state) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_known(others[i]))
             bad += !add_starts(gt_families_find(families, "mma"), others[i]);
+    if (is_known(others[0]))
+        bad += !add_starts(gt_families_find(families, "dot"), others[0]);
     if (is_known(80))
         add_warps(80);
     compile_all();

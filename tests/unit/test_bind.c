@@ -56,6 +56,11 @@ static void test_built_in_values(void **state) {
         {"V", 2},
         {"MAX_THREADS", 1024},
         {"REGS_MAX", 65536},
+        {"PTX", 90},
+        {"F16", 1},
+        {"DOT4", 1},
+        {"SUBGROUPS", 0},
+        {"NATIVE", 0},
     };
     struct gt_binding b;
     (void)state;
@@ -76,6 +81,37 @@ static void test_an_opencl_device(void **state) {
     assert_int_equal(value(&b, "CPU"), 1);
     assert_int_equal(value(&b, "FLOAT"), 0);
     assert_int_equal(value(&b, "TA"), 1);
+    assert_int_equal(value(&b, "PTX") + value(&b, "F16") + value(&b, "DOT4"), 0);
+}
+
+/* Abilities of an OpenCL compiler beyond OpenCL C 1.2. */
+static void test_opencl_extras(void **state) {
+    static const struct {
+        struct gt_device device;
+        int ptx, f16, dot4, subgroups, native;
+    } rows[] = {
+        {{.backend = GEMMTUNE_OPENCL, .ptx = 60}, 60, 0, 0, 0, 0},
+        {{.backend = GEMMTUNE_OPENCL, .ptx = 61}, 61, 0, 1, 0, 0},
+        {{.backend = GEMMTUNE_OPENCL, .has_dot4 = true, .subgroup_sizes = 24},
+         0,
+         0,
+         1,
+         24,
+         0},
+        {{.backend = GEMMTUNE_OPENCL, .has_f16 = true, .vector_bytes = 32}, 0, 1, 0, 0, 32},
+        {{.backend = GEMMTUNE_CUDA, .cc = 60}, 60, 1, 0, 0, 0},
+    };
+    const gemmtune_problem p = problem("i32-tn-3x5x7");
+    struct gt_binding b;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gt_bind_problem(&b, family, &rows[i].device, &p);
+        assert_int_equal(value(&b, "PTX"), rows[i].ptx);
+        assert_int_equal(value(&b, "F16"), rows[i].f16);
+        assert_int_equal(value(&b, "DOT4"), rows[i].dot4);
+        assert_int_equal(value(&b, "SUBGROUPS"), rows[i].subgroups);
+        assert_int_equal(value(&b, "NATIVE"), rows[i].native);
+    }
 }
 
 static void test_points_that_do_not_bind(void **state) {
@@ -352,13 +388,18 @@ static void test_serves(void **state) {
         const struct gt_device *d;
         const char *name, *why;
     } rows[] = {
-        {&card, "f32-nn-8x8x8", NULL},           {&card, "f64-nt-8x8x8", NULL},
-        {&card, "i32-nn-8x8x8", "data types"},   {&card, "bf16-nn-8x8x8", "data types"},
+        {&card, "f32-nn-8x8x8", NULL},
+        {&card, "f64-nt-8x8x8", NULL},
+        {&card, "i32-nn-8x8x8", "data types"},
+        {&card, "bf16-nn-8x8x8", "data types"},
         {&card, "tf32-nn-8x8x8", NULL}, /* by its kernels for f32 */
-        {&card, "f32@split-nn-8x8x8", NULL},     {&card, "f32-tn-8x8x8", "layout"},
-        {&opencl, "f32-nn-8x8x8", "OpenCL"},     {&old, "f32-nn-8x8x8", "capability"},
-        {&single, "f64-nn-8x8x8", "double"},     {&single, "f32-nn-8x8x8", NULL},
-        {&new, "f32-nn-8x8x8", "newer compute"},
+        {&card, "f32@split-nn-8x8x8", NULL},
+        {&card, "f32-tn-8x8x8", "layout"},
+        {&opencl, "f32-nn-8x8x8", "OpenCL"},
+        {&old, "f32-nn-8x8x8", "capability"},
+        {&single, "f64-nn-8x8x8", "double"},
+        {&single, "f32-nn-8x8x8", NULL},
+        {&new, "f32-nn-8x8x8", "so new a compute"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -375,30 +416,43 @@ static void test_serves(void **state) {
     }
 }
 
-/* Types that other backends do not get, with a least architecture of their own. */
-static void test_serves_types_of_cuda(void **state) {
+/* Types that other backends do not get, with a least architecture of their own; OpenCL C
+ * with PTX, for which that architecture holds as well. */
+static void test_serves_by_architecture(void **state) {
     static const struct {
+        const char *family;
         enum gemmtune_backend backend;
-        int cc;
+        int cc, ptx;
         const char *name, *why;
     } rows[] = {
-        {GEMMTUNE_CUDA, 80, "bf16-nn-64x64x64,batch=9", NULL},
-        {GEMMTUNE_CUDA, 75, "bf16-nn-64x64x64,batch=9", "capability"},
-        {GEMMTUNE_CUDA, 75, "f32-nn-64x64x64,batch=9", NULL},
-        {GEMMTUNE_OPENCL, 0, "bf16-nn-64x64x64,batch=9", "need CUDA"},
-        {GEMMTUNE_OPENCL, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_CUDA, 80, 0, "bf16-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_CUDA, 75, 0, "bf16-nn-64x64x64,batch=9", "capability"},
+        {"tailored", GEMMTUNE_CUDA, 75, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"tailored", GEMMTUNE_OPENCL, 0, 0, "bf16-nn-64x64x64,batch=9", "need CUDA"},
+        {"tailored", GEMMTUNE_OPENCL, 0, 80, "bf16-nn-64x64x64,batch=9", "need CUDA"},
+        {"tailored", GEMMTUNE_OPENCL, 0, 0, "f32-nn-64x64x64,batch=9", NULL},
+        {"mma", GEMMTUNE_CUDA, 80, 0, "bf16-nn-8x8x8", NULL},
+        {"mma", GEMMTUNE_OPENCL, 0, 80, "bf16-nn-8x8x8", NULL},
+        {"mma", GEMMTUNE_OPENCL, 80, 0, "bf16-nn-8x8x8", "PTX"},
+        {"mma", GEMMTUNE_OPENCL, 0, 75, "bf16-nn-8x8x8", "capability"},
+        {"mma", GEMMTUNE_OPENCL, 0, 75, "f16-nn-8x8x8", NULL},
+        {"dot", GEMMTUNE_CUDA, 60, 0, "i8-nn-8x8x8", "capability"},
+        {"dot", GEMMTUNE_CUDA, 61, 0, "i8-nn-8x8x8", NULL},
+        {"dot", GEMMTUNE_CUDA, 80, 0, "i8-nn-8x8x8", "so new"},
+        {"dot", GEMMTUNE_OPENCL, 0, 90, "i8-nn-8x8x8", NULL},
     };
     struct gt_families *all;
     struct gt_err err;
     (void)state;
     assert_int_equal(gt_families_create(&all, &err), GEMMTUNE_OK);
-    const struct gt_family *f = gt_families_find(all, "tailored");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const gemmtune_problem p = problem(rows[i].name);
         struct gt_device d = card;
         const char *why = NULL;
         d.backend = rows[i].backend;
         d.cc = rows[i].cc;
+        d.ptx = rows[i].ptx;
+        const struct gt_family *f = gt_families_find(all, rows[i].family);
         assert_int_equal(gt_family_serves(f, &d, &p, &why), rows[i].why == NULL);
         if (rows[i].why != NULL)
             assert_non_null(strstr(why, rows[i].why));
@@ -478,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_values_of_text),
         cmocka_unit_test(test_built_in_values),
         cmocka_unit_test(test_an_opencl_device),
+        cmocka_unit_test(test_opencl_extras),
         cmocka_unit_test(test_points_that_do_not_bind),
         cmocka_unit_test(test_values_without_names),
         cmocka_unit_test(test_point_values),
@@ -491,7 +546,7 @@ int main(void) {
         cmocka_unit_test(test_launch_limits),
         cmocka_unit_test(test_launch_of_odd_families),
         cmocka_unit_test(test_serves),
-        cmocka_unit_test(test_serves_types_of_cuda),
+        cmocka_unit_test(test_serves_by_architecture),
         cmocka_unit_test(test_serves_barriers),
         cmocka_unit_test(test_bits),
     };

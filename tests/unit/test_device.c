@@ -46,6 +46,10 @@ static void test_other_cards(void **state) {
     assert_true(within(gt_device_peak(&a100, row("f64")), 19.5e12, 0.01));
     assert_true(within(gt_device_peak(&gtx1050, row("f32")), 1.862e12, 0.01));
     assert_true(within(gt_device_bandwidth(&gtx1050), 112e9, 0.01));
+    assert_true(within(gt_device_peak(&gtx1050, row("i8")), 4 * 1.862e12, 0.01));
+    assert_true(within(gt_device_plain_peak(&gtx1050, row("i8")), 1.862e12 / 3, 0.02));
+    assert_non_null(strstr(gt_device_peak_about(&gtx1050, row("i8")), "four an instr"));
+    assert_non_null(strstr(gt_device_peak_about(&a100, row("i8")), "tensor"));
     assert_true(within(gt_device_peak(&rtx4090, row("f32")), 82.6e12, 0.01));
     assert_true(within(gt_device_peak(&rtx4090, row("f64")), 1.29e12, 0.01));
 }

@@ -144,6 +144,7 @@ static const struct {
     {"\"format\": 1", "\"format\": \"1\"", "toy/space.json:2: /format:"},
     {"\"rank\": 7", "\"rank\": -1", "/rank:"},
     {"\"rank\": 7", "\"rank\": 1001", "/rank:"},
+    {"\"rank\": 7", "\"ptx\": 2", "/ptx:"},
     {"\"rank\": 7", "\"overlap\": 2", "/overlap:"},
     {"\"rank\": 7", "\"overlap\": true", "/overlap:"},
     {"\"rank\": 7", "\"batch\": true", "/batch:"},

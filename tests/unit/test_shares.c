@@ -17,6 +17,8 @@
 
 /* The compiler of a device knows these words. */
 #define __OPENCL_VERSION__ 120
+#define GT_F16             0
+#define GT_PTX             0
 #define GT_FLOAT           0
 #define GT_SIZEOF_ACC      4
 #define GT_STREAM          1

@@ -20,6 +20,8 @@
 
 /* The compiler of a device knows these words, vectors and the place of a thread. */
 #define __OPENCL_VERSION__ 120
+#define GT_F16             0
+#define GT_PTX             0
 #define __global
 #define __local
 #define get_local_id(i) device_thread

@@ -17,6 +17,8 @@
 
 /* Words that the compiler of a device knows. */
 #define __OPENCL_VERSION__ 120
+#define GT_F16             0
+#define GT_PTX             0
 #define __global
 #define __local
 #define uint          unsigned

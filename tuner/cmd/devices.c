@@ -7,6 +7,7 @@
 #include "tuner/rig/probe.h"
 #include "tuner/base/talk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct values {
@@ -24,6 +25,7 @@ struct row {
     size_t index;
     const struct gt_device *d;
     char key[GT_DEVICE_KEY_MAX];
+    char *extras; /* room for extras_of */
 };
 
 static const char *id_of(const struct gt_device *d) {
@@ -32,6 +34,33 @@ static const char *id_of(const struct gt_device *d) {
 
 static const char *compiler_of(const struct gt_device *d) {
     return gt_cell_filled(d->trouble[0] != '\0' ? d->trouble : d->compiler);
+}
+
+enum { EXTRAS_MAX = 128 };
+
+/* Adds a word and, unless it is 0, its number. */
+static void add_word(char text[EXTRAS_MAX], const char *word, int number) {
+    const size_t length = strlen(text);
+    char digits[16] = "";
+    if (number != 0)
+        (void)snprintf(digits, sizeof digits, "%d", number);
+    (void)snprintf(text + length, EXTRAS_MAX - length, "%s%s%s", length > 0 ? " " : "",
+                   word, digits);
+}
+
+/* Abilities of its OpenCL compiler beyond OpenCL C 1.2, in words. */
+static const char *extras_of(char text[EXTRAS_MAX], const struct gt_device *d) {
+    text[0] = '\0';
+    if (d->has_f16)
+        add_word(text, "f16", 0);
+    if (d->has_dot4)
+        add_word(text, "dot4", 0);
+    if (d->ptx > 0)
+        add_word(text, "ptx", d->ptx);
+    for (int size = 1; size <= d->subgroup_sizes; size *= 2)
+        if ((d->subgroup_sizes & size) != 0)
+            add_word(text, "subgroup", size);
+    return gt_cell_filled(text);
 }
 
 #define DEVICES(X)                                                                         \
@@ -55,6 +84,10 @@ static const char *compiler_of(const struct gt_device *d) {
       "second-level cache")                                                                \
     X("smem_bytes", "smem", BYTES, 4, gt_cell_known((double)r->d->smem_max),               \
       "shared memory that a block may have")                                               \
+    X("extras", "extras", TEXT, 6, extras_of(r->extras, r->d),                             \
+      "abilities of its OpenCL compiler: f16, dot4, ptx90, subgroup16")                    \
+    X("vector_bytes", NULL, COUNT, 0, gt_cell_known(r->d->vector_bytes),                   \
+      "a vector register of an OpenCL device")                                             \
     X("driver", "driver", TEXT, 3, gt_cell_filled(r->d->driver), "version of its driver")  \
     X(NULL, "compiler", TAIL, 1, compiler_of(r->d),                                        \
       "the compiler for its kernels, or why there is none")                                \
@@ -70,7 +103,8 @@ static gt_status print_devices(const struct gt_device_list *list,
     struct gt_table *t = NULL;
     gt_status status = gt_table_create(&t, &devices, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++) {
-        struct row row = {.index = i, .d = &list->device[i]};
+        char extras[EXTRAS_MAX];
+        struct row row = {.index = i, .d = &list->device[i], .extras = extras};
         gt_device_key(row.d, row.key);
         status = add_device(t, &row, err);
     }

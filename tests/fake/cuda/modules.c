@@ -27,10 +27,32 @@ static void show_log(cl_program program) {
     fprintf(stderr, "fake libcuda: the source does not build as OpenCL C:\n%s\n", log);
 }
 
+/* The text says which instructions the GPU has. PoCL has none of them. */
+static void take_abilities(char *text) {
+    static const char *const names[] = {"#define GT_F16 ", "#define GT_PTX ",
+                                        "#define GT_DOT4 "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *const line = strstr(text, names[i]);
+        for (char *c = line ? line + strlen(names[i]) : NULL; c && *c > ' '; c++)
+            *c = '0';
+    }
+}
+
+static cl_program create(const char *source) {
+    cl_int result;
+    char *const text = strdup(source);
+    const char *texts[] = {text};
+    if (!text)
+        return NULL;
+    take_abilities(text);
+    cl_program program = cl.clCreateProgramWithSource(cl.context, 1, texts, NULL, &result);
+    free(text);
+    return program;
+}
+
 static cl_program build(const char *source) {
     cl_int result;
-    cl_program program =
-        cl.clCreateProgramWithSource(cl.context, 1, &source, NULL, &result);
+    cl_program program = create(source);
     if (!program)
         return NULL;
     result = cl.clBuildProgram(program, 1, &cl.device,
