@@ -95,7 +95,8 @@ PYTHON := $(call pick,$(wildcard tests/python/*.sh))
 #   slow     the test takes long and tries no C: check-quick leaves it out
 #   threads  the test starts threads: `make SAN=thread check-threads` runs it
 #   nvrtc    the test needs a real NVRTC: check-nvrtc runs it
-MARKS := long part slow threads nvrtc
+#   platform the test runs on a second OpenCL platform too: check-platform
+MARKS := long part slow threads nvrtc platform
 MARKED := $(shell awk '$$2 == "check:" && ($$1 == "/*" || length($$1) == 1) { \
     for (i = 3; i <= NF; i++) if ($$i != "*/") print $$i "=" FILENAME }' $(wildcard tests/*/test_*.c tests/*/*.sh))
 ifneq ($(filter-out $(MARKS:%=%=%),$(MARKED)),)
@@ -443,6 +444,12 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD) $(RESTAMP)
 	    $(RUN) $(NVRTC_TEST)
 	$(if $(filter-out %.sh,$(NVRTC_TEST)),@GEMMTUNE_LIBNVRTC=$(CURDIR)/$(call nvrtc_of,nvrtc12) \
 	    GT_SHARE=$(GT_SHARE) GT_NVRTC_BELOW=75 $(RUN) $(filter-out %.sh,$(NVRTC_TEST)))
+
+# Intel's OpenCL for CPUs in place of PoCL: tools/fetch-opencl brings it.
+PLATFORM_TESTS := $(call marked,platform)
+check-platform: $(B)/gemmtune $(PLATFORM_TESTS) $(TOOLS)
+	$(if $(wildcard $(B)/intel-opencl/vendors),,$(error check-platform: run tools/fetch-opencl first))
+	@OCL_ICD_VENDORS=$(CURDIR)/$(B)/intel-opencl/vendors $(RUN) $(PLATFORM_TESTS)
 
 # Runs families that need CUDA, in software; built with optimisation. Its tests are the ones
 # that skip themselves where no NVRTC is. The largest text comes first: it has the most to do.

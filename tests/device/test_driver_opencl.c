@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: platform */
 /* The OpenCL driver: build, load, launch, refusals. It runs on any machine with PoCL. */
 #include "tests/device/drivers.h"
 

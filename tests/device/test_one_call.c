@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* check: platform */
 /*
  * The workspaces of the one-call forms, on every device of this machine: a record with a
  * kernel that needs one, called on two queues in turn, from threads that share queues, and

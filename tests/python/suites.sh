@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # check: long
-# suites.sh - tools/gpu-suites on a small suite of tests: failures, crashes and hangs that are there anyway, those that come
-# with gemmtune, and those that do not come back. Its products go to the stand-in for cuBLAS.
+# suites.sh - tools/gpu-suites on a small suite of tests: failures, crashes and hangs that are there anyway, others that come
+# with gemmtune, and some that do not come back. Its products go to the stand-in for cuBLAS.
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 packages=$GT_BUILD/python-packages blas=$GT_BUILD/tests/fake/blas13

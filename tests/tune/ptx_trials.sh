@@ -114,7 +114,7 @@ trial wgmma i8-nn-150x80x144,groups=5 \
 
 # A family of one's own that names no parts, so that its source has all of them.
 is_mine && has "trial of a family with all parts" \
-    "$("$GEMMTUNE" trial f32-nn-24x20x36 --device 0 --untimed --family oob --point WHERE=0 \
+    "$("$GEMMTUNE" trial f32-nn-24x20x36 --device 0 --untimed --timeout 500s --family oob --point WHERE=0 \
         --templates "$GT_SRC/tests/data/families" --json 2>&1)" '"outcome": "correct"'
 # The same kernels compiled for sm_80.
 export FAKE_CUDA_DEVICE=a100
