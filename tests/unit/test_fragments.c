@@ -15,6 +15,7 @@
 
 /* fragments.h uses these names of the parts before it. */
 #define GT_OPENCL     0
+#define GT_ARCH       0
 #define __CUDA_ARCH__ 0
 #define GT_INLINE     static inline
 #define GT_UNROLL

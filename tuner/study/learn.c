@@ -154,7 +154,7 @@ static gt_status learn_trees(struct gt_lessons *l, const struct gt_view *v,
 static gt_status learn_costs(struct gt_lessons *l, struct gt_shelf *shelf,
                              const struct gt_view *v, const struct gt_families *families,
                              const char *device_key, struct gt_err *err) {
-    struct gt_learned_loss fitted;
+    struct gt_learned_loss fitted = {0};
     if (shelf->trees.count > 0)
         return GEMMTUNE_OK;
     gt_status status = fit(&shelf->costs, l, v, families, device_key, shelf, err);
