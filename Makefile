@@ -449,6 +449,7 @@ check-nvrtc: $(NVRTC_TEST) $(GUARD) $(RESTAMP)
 PLATFORM_TESTS := $(call marked,platform)
 check-platform: $(B)/gemmtune $(PLATFORM_TESTS) $(TOOLS)
 	$(if $(wildcard $(B)/intel-opencl/vendors),,$(error check-platform: run tools/fetch-opencl first))
+	@OCL_ICD_VENDORS=$(CURDIR)/$(B)/intel-opencl/vendors GEMMTUNE_LIBCUDA=/nowhere $(B)/gemmtune devices
 	@OCL_ICD_VENDORS=$(CURDIR)/$(B)/intel-opencl/vendors $(RUN) $(PLATFORM_TESTS)
 
 # Runs families that need CUDA, in software; built with optimisation. Its tests are the ones

@@ -73,6 +73,16 @@ void gt_device_key_1(const struct gt_device *d, char key[GT_DEVICE_KEY_MAX]) {
     key_of(d, whole_gib(d->mem_bytes), key);
 }
 
+void gt_device_suppose_abilities(struct gt_device *d) {
+    enum { ALL_SIZES = 255, WIDEST_BYTES = 64, NEWEST_CC = 90 };
+    if (d->cc > 0)
+        return; /* CUDA */
+    d->has_f16 = d->has_dot4 = true;
+    d->subgroup_sizes = ALL_SIZES;
+    d->vector_bytes = WIDEST_BYTES;
+    d->ptx = strncmp(d->vendor, "NVIDIA", 6) == 0 ? NEWEST_CC : 0;
+}
+
 /* ---- ceilings -------------------------------------------------------------- */
 
 /*

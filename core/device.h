@@ -40,12 +40,16 @@ struct gt_device {
 
     /* Abilities of an OpenCL compiler beyond OpenCL C 1.2; all 0 on CUDA, where the compute
      * capability says them. Databases do not keep them. */
-    bool has_f16;       /* conversions of f16 by an instruction */
+    bool has_f16;       /* conversions of f16 by an instruction, denormal numbers too */
     bool has_dot4;      /* sums of four products of bytes, in OpenCL C 3.0 */
     int ptx;            /* compute capability of a device that takes PTX in its kernels */
     int subgroup_sizes; /* sum of the sizes of subgroups that a kernel may ask for */
     int vector_bytes;   /* a vector register of the device */
 };
+
+/* Gives a device of a database each ability that an OpenCL compiler can have: what it can
+ * do is not known, and the trials beside it are of kernels that it could run. */
+void gt_device_suppose_abilities(struct gt_device *d);
 
 /* "nvidia-h200-5f1c09aa": a slug of the name and a hash of the properties that make two
  * chips one model: backend, name, architecture, units, bus width, L2, limits, and the

@@ -131,10 +131,17 @@ static bool has_dot4(const struct gt_opencl *cl, cl_device_id device, const char
             GT_CL_DOT_PRODUCTS_PACKED_KHR) != 0;
 }
 
+/* Whether f16 below the normal numbers stay as they are. Intel's runtime does not say so of
+ * CPUs, but their instructions keep them. */
+static bool keeps_small_halves(const struct gt_opencl *cl, cl_device_id device) {
+    return (number(cl, device, GT_CL_DEVICE_TYPE) & GT_CL_DEVICE_TYPE_CPU) != 0 ||
+           (number(cl, device, GT_CL_DEVICE_HALF_FP_CONFIG) & GT_CL_FP_DENORM) != 0;
+}
+
 /* Abilities of its compiler beyond OpenCL C 1.2. */
 static void fill_compiler_extras(struct gt_device *d, const struct gt_opencl *cl,
                                  cl_device_id device, const char *list) {
-    d->has_f16 = has_word(list, "cl_khr_fp16");
+    d->has_f16 = has_word(list, "cl_khr_fp16") && keeps_small_halves(cl, device);
     d->has_dot4 = has_dot4(cl, device, list);
     d->vector_bytes =
         4 * as_int(number(cl, device, GT_CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));

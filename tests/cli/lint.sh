@@ -127,7 +127,7 @@ marks() {
     [ "$code" -eq "$2" ] && cat "$work/out" "$work/err" | grep -q "$3"
     verdict "make with $1" $?
 }
-marks "a test in every list" 0 'make \[all\]' "long part slow threads nvrtc"
-marks "a list of no name" 2 'has this name: lonk=tests/unit/test_one.c' "long part slow threads nvrtc lonk"
-marks "a list without tests" 2 'no test has a line "check: nvrtc"' "long part slow threads"
+marks "a test in every list" 0 'make \[all\]' "long part slow threads nvrtc platform"
+marks "a list of no name" 2 'has this name: lonk=tests/unit/test_one.c' "long part slow threads nvrtc platform lonk"
+marks "a list without tests" 2 'no test has a line "check: platform"' "long part slow threads nvrtc"
 finish

@@ -35,13 +35,13 @@ plain dot DOT4
 dot="correct"
 has_extra dot4 || dot="the device has no instruction for four products of bytes"
 trial "products of bytes" dot i8-nt-65x130x71 "" "$dot"
-if [ "$dot" != correct ]; then
-    small="BM=32 BN=32 KW=4 THREADS=32 TM=4 PAD=0 GROUP=1"
-    trial "their source in plain C" plain_dot i8-nn-67x70x45,beta "$small DOUBLE=0" "correct"
-    trial "... with an epilogue" plain_dot i8=bf16-tt-40x37x83,epi=bias_relu "$small" "correct"
-    trial "loads of four bytes of one operand" plain_dot i8-tn-36x33x44,batch=2 "$small VA=4 VB=1" "correct"
-    trial "loads of sixteen bytes" plain_dot i8-nt-48x64x160 "$small VA=16 VB=16" "correct"
-fi
+family=dot
+[ "$dot" = correct ] || family=plain_dot
+small="BM=32 BN=32 KW=4 THREADS=32 TM=4 PAD=0 GROUP=1"
+trial "without a second pair of slabs" "$family" i8-nn-67x70x45,beta "$small DOUBLE=0" "correct"
+trial "... with an epilogue" "$family" i8=bf16-tt-40x37x83,epi=bias_relu "$small" "correct"
+trial "loads of four bytes of one operand" "$family" i8-tn-36x33x44,batch=2 "$small VA=4 VB=1" "correct"
+trial "loads of sixteen bytes" "$family" i8-nt-48x64x160 "$small VA=16 VB=16" "correct"
 
 # ---- subgroups, which plain C has none of ----
 lanes="correct"

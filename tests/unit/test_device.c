@@ -275,8 +275,25 @@ static void test_backend_names(void **state) {
     assert_string_equal(gt_backend_name((gemmtune_backend)9), "unknown");
 }
 
+/* Abilities are not stored, and a device of a database has run kernels that need them. */
+static void test_suppose_abilities(void **state) {
+    struct gt_device d = {.backend = GEMMTUNE_OPENCL, .vendor = "NVIDIA Corporation"};
+    (void)state;
+    gt_device_suppose_abilities(&d);
+    assert_true(d.has_f16 && d.has_dot4);
+    assert_int_equal(d.ptx, 90);
+    assert_int_equal(d.subgroup_sizes & 16, 16);
+    d = (struct gt_device){.backend = GEMMTUNE_OPENCL, .vendor = "Intel"};
+    gt_device_suppose_abilities(&d);
+    assert_int_equal(d.ptx, 0);
+    d = (struct gt_device){.backend = GEMMTUNE_CUDA, .cc = 90};
+    gt_device_suppose_abilities(&d);
+    assert_int_equal(d.subgroup_sizes + d.vector_bytes + d.ptx, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_suppose_abilities),
         cmocka_unit_test(test_h200_ceilings),
         cmocka_unit_test(test_other_cards),
         cmocka_unit_test(test_tensor_cores_raise_ceilings),

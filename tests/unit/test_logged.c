@@ -61,6 +61,11 @@ static const struct {
     {HIPBLASLT "--bias_vector --bias_type f16_r --activation_type none",
      "f16-nn-4x8x2,epi=bias"},
     {HIPBLASLT "--activation_type relu", "f16-nn-4x8x2,epi=relu"},
+    {"- { function: matmul, M: 8, N: 4, K: 2, transA: N, transB: N, a_type: f16_r, b_type: "
+     "f16_r, "
+     "c_type: f16_r, d_type: f16_r, compute_type: f32_r, bias_vector: true, use_e: false, "
+     "activation_type: relu }",
+     "f16-nn-4x8x2,epi=bias_relu"},
     {HIPBLASLT "--scaleA v --scaleB s", "f16-nn-4x8x2,epi=scale_cols"},
     {HIPBLASLT "--scaleA --scaleB", "f16-nn-4x8x2"},
     {HIPBLASLT "--scaleAlpha_vector --scaleB v", "f16-nn-4x8x2,epi=dequantise"},

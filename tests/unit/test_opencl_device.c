@@ -14,7 +14,7 @@
 static const struct made_up {
     const char *name, *version, *extensions;
     uint32_t native_floats, major, minor;
-    uint64_t dot_products;
+    uint64_t dot_products, half_config;
     size_t sizes[6];
     struct gt_device expected;
 } devices[] = {
@@ -29,6 +29,7 @@ static const struct made_up {
                    "cl_khr_integer_dot_product",
      .native_floats = 8,
      .dot_products = 3,
+     .half_config = GT_CL_FP_DENORM,
      .sizes = {8, 16, 32, 4096},
      .expected =
          {.has_f16 = true, .has_dot4 = true, .subgroup_sizes = 56, .vector_bytes = 32}},
@@ -40,6 +41,12 @@ static const struct made_up {
      .dot_products = 3,
      .sizes = {8, 16},
      .expected = {.vector_bytes = 4}},
+    /* Conversions that lose small numbers. */
+    {.name = "flushes",
+     .version = "OpenCL 3.0",
+     .extensions = "cl_khr_fp16",
+     .native_floats = 4,
+     .expected = {.vector_bytes = 16}},
     /* Products of vectors alone, not of packed bytes. */
     {.name = "NVIDIA",
      .version = "OpenCL 3.0 CUDA",
@@ -99,6 +106,8 @@ static cl_int device_info(cl_device_id device, cl_uint what, size_t size, void *
         return answer(&d->minor, sizeof d->minor, size, value, needed);
     case GT_CL_DEVICE_DOT_PRODUCTS_KHR:
         return answer(&d->dot_products, sizeof d->dot_products, size, value, needed);
+    case GT_CL_DEVICE_HALF_FP_CONFIG:
+        return answer(&d->half_config, sizeof d->half_config, size, value, needed);
     case GT_CL_DEVICE_SUB_GROUP_SIZES_INTEL:
         return answer(d->sizes, sizes * sizeof *d->sizes, size, value, needed);
     case GT_CL_DEVICE_PLATFORM:

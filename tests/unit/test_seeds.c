@@ -267,11 +267,11 @@ static void test_file(void **state) {
     assert_int_equal(gt_seeds_create(&s, path, NULL), GEMMTUNE_OK);
     d.is_cpu = true; /* no built-in ones */
     assert_int_equal(find(seed, s, &d, "f32-nn-512x512x512"), 2);
-    expect(&seed[0], "block",
+    expect(&seed[0], "tile", "TILE_WIDTH=8 PAD=1 DOUBLE=1", "T4, x", true); /* the newest */
+    expect(&seed[1], "block",
            "BM=32 BN=64 BK=32 THREADS=64 TM=4 VA=2 VB=2 PAD=4 OWN=1 DOUBLE=1 MINB=1 "
            "GROUP=8",
            "Kernel Tuner, \"x\".json", true);
-    expect(&seed[1], "tile", "TILE_WIDTH=8 PAD=1 DOUBLE=1", "T4, x", true);
     /* CLBlast's kernels are the same for all layouts, ours are not */
     assert_int_equal(find(seed, s, &d, "f32-tt-512x512x512"), 1);
     assert_string_equal(seed[0].family, "block");
@@ -287,9 +287,22 @@ static void test_file(void **state) {
     assert_int_equal(gt_seeds_create(&s, path, NULL), GEMMTUNE_OK);
     d.is_cpu = true;
     assert_int_equal(find(seed, s, &d, "f32-nn-512x512x512"), 2);
-    expect(&seed[0], "tile", "TILE_WIDTH=8 PAD=1 DOUBLE=1", "T4, x", true);
-    expect(&seed[1], "tile", "TILE_WIDTH=16 PAD=1 DOUBLE=1", "Kernel Tuner, \"x\".json",
+    expect(&seed[0], "tile", "TILE_WIDTH=16 PAD=1 DOUBLE=1", "Kernel Tuner, \"x\".json",
            true);
+    expect(&seed[1], "tile", "TILE_WIDTH=8 PAD=1 DOUBLE=1", "T4, x", true);
+    gt_seeds_destroy(s);
+
+    /* seeds of the very problem come before newer ones */
+    rows[0] = row_of("A card", "f32-nn-512x512x512", "tile", "TILE_WIDTH=32 PAD=1 DOUBLE=1",
+                     "of the problem");
+    rows[1] =
+        row_of("A card", "f32-nn-9x9x9", "tile", "TILE_WIDTH=2 PAD=1 DOUBLE=1", "new");
+    assert_int_equal(gt_seeds_keep(path, &rows[0], 1, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_seeds_keep(path, &rows[1], 1, NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_seeds_create(&s, path, NULL), GEMMTUNE_OK);
+    assert_int_equal(find(seed, s, &d, "f32-nn-512x512x512"), 4);
+    assert_string_equal(seed[0].source, "of the problem");
+    assert_string_equal(seed[1].source, "new");
     gt_seeds_destroy(s);
     (void)unlink(path);
 }

@@ -86,7 +86,8 @@ enum name {
     NAMES
 };
 
-/* A name as an option, short and long, and as a member. A flag has no value. */
+/* A name as an option, short and long, and as a member. As an option a flag has no value;
+ * as a member it is true or false. */
 static const struct {
     const char *brief, *option, *member;
     bool flag;
@@ -118,12 +119,12 @@ static const struct {
     [SCALE_A] = {NULL, "--scaleA", "scaleA", false},
     [SCALE_B] = {NULL, "--scaleB", "scaleB", false},
     [CALLS] = {NULL, NULL, "call_count", false},
-    [BIAS] = {NULL, "--bias_vector", NULL, true},
-    [BIAS_SOURCE] = {NULL, "--bias_source", NULL, false},
-    [SCALE_ROWS] = {NULL, "--scaleAlpha_vector", NULL, true},
-    [GRADIENT] = {NULL, "--gradient", NULL, true},
-    [AUXILIARY] = {NULL, "--use_e", NULL, true},
-    [GROUPED] = {NULL, "--grouped_gemm", NULL, true},
+    [BIAS] = {NULL, "--bias_vector", "bias_vector", true},
+    [BIAS_SOURCE] = {NULL, "--bias_source", "bias_source", false},
+    [SCALE_ROWS] = {NULL, "--scaleAlpha_vector", "scaleAlpha_vector", true},
+    [GRADIENT] = {NULL, "--gradient", "gradient", true},
+    [AUXILIARY] = {NULL, "--use_e", "use_e", true},
+    [GROUPED] = {NULL, "--grouped_gemm", "grouped_gemm", true},
 };
 
 /* The value of each name; its text is NULL when the line does not have the name. */
@@ -169,6 +170,10 @@ static struct gt_piece bare(struct gt_piece p) {
     return p;
 }
 
+static bool is_off(struct gt_piece value) {
+    return gt_piece_is(value, "false") || gt_piece_is(value, "0");
+}
+
 /* Reads "name: value, name: value }". */
 static bool read_members(struct values *v, struct gt_reader r) {
     char stop;
@@ -180,10 +185,12 @@ static bool read_members(struct values *v, struct gt_reader r) {
         const struct gt_piece value = bare(gt_piece_take(&r, ",}"));
         stop = value.stop;
         for (int i = 0; i < NAMES; i++)
-            if (is_word(names[i].member, name))
+            if (is_word(names[i].member, name) && !(names[i].flag && is_off(value)))
                 v->of[i] = value;
         if (gt_piece_is(name, "rocblas_function"))
             v->of[FUNCTION] = value;
+        if (gt_piece_is(name, "activation_type"))
+            v->of[ACTIVATION] = value;
     } while (stop == ',' || stop == ':');
     return stop == '}';
 }

@@ -181,6 +181,7 @@ static gt_status add_list(struct gt_sweep *s, const struct gt_sweep *list,
                             s->count + list->count * each, GT_SWEEP_MAX);
     gt_status status = gt_sweep_reserve(s, list->count * each, err);
     for (size_t i = 0; status == GEMMTUNE_OK && i < list->count; i++) {
+        const size_t first = s->count;
         const gemmtune_problem *p = &list->item[i].problem;
         const int64_t dim[3] = {p->m, p->n, p->k};
         const int layout =
@@ -192,6 +193,8 @@ static gt_status add_list(struct gt_sweep *s, const struct gt_sweep *list,
             status = add_problem(s, e, &like, e->type[t], layout, dim, err);
         if (e->types == 0)
             gt_sweep_append(s, p, e->weight * list->item[i].weight);
+        for (size_t added = first; added < s->count; added++)
+            s->item[added].count = list->item[i].count;
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "tuner/base/sweep_list.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,17 +17,25 @@ enum { LINE_SIZE = 1 << 16, LIST_MIN = 4096 };
 
 /* ---- the kind of the file ---- */
 
+/* The next character that is no blank. */
+static int next_mark(FILE *file) {
+    int c = ' ';
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
+        c = getc(file);
+    return c;
+}
+
 /* Whether the text begins as JSON does. A byte-order mark may come first. */
 static bool begins_as_json(FILE *file) {
     static const char mark[] = "\xEF\xBB\xBF";
     char head[sizeof mark] = "";
     if (fread(head, 1, sizeof mark - 1, file) != sizeof mark - 1 || strcmp(head, mark) != 0)
         rewind(file);
-    int c = ' ';
-    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-        c = getc(file);
+    const int first = next_mark(file);
+    const int second = first == '[' ? next_mark(file) : EOF;
     rewind(file);
-    return c == EOF || strchr("{[\"", c) != NULL;
+    return first == EOF || first == '{' || first == '"' ||
+           (first == '[' && !isalpha(second)); /* not "[rank0]: ..." */
 }
 
 /* ---- lines ---- */
@@ -84,8 +93,10 @@ static gt_status take_line(struct growing *g, const char *line, size_t len,
     lines->half_sums += (logged.notes & GT_LOGGED_HALF_SUMS) != 0;
     status = make_room(g, err);
     if (status == GEMMTUNE_OK) {
-        gt_sweep_append(g->sweep, &logged.problem, (double)logged.calls);
-        g->sweep->item[g->sweep->count - 1].count = logged.calls;
+        const int64_t calls =
+            logged.calls < GT_SWEEP_CALLS_MAX ? logged.calls : GT_SWEEP_CALLS_MAX;
+        gt_sweep_append(g->sweep, &logged.problem, (double)calls);
+        g->sweep->item[g->sweep->count - 1].count = calls;
     }
     return status;
 }

@@ -47,7 +47,7 @@ static size_t slot_of(const size_t *table, size_t mask, const struct gt_sweep *s
 static void join(struct gt_sweep_item *into, const struct gt_sweep_item *same,
                  bool adds_up) {
     into->weight = adds_up ? into->weight + same->weight : fmax(into->weight, same->weight);
-    into->count = into->count + same->count < GT_SWEEP_CALLS_MAX ? into->count + same->count
+    into->count = same->count < GT_SWEEP_CALLS_MAX - into->count ? into->count + same->count
                                                                  : GT_SWEEP_CALLS_MAX;
 }
 

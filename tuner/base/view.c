@@ -59,6 +59,7 @@ static gt_status take_device(void *user, const char *key, const struct gt_device
     v->device = device;
     memmove(device + at + 1, device + at, (v->device_count - at) * sizeof *device);
     device[at].device = *d;
+    gt_device_suppose_abilities(&device[at].device);
     (void)snprintf(device[at].key, sizeof device[at].key, "%s", key);
     v->device_count++;
     return GEMMTUNE_OK;

@@ -158,15 +158,15 @@ static gt_status take_text(struct row *row, struct gt_db *db,
                            const struct gt_elsewhere_given *given, struct gt_err *err) {
     char *text = NULL;
     size_t size = 0;
-    gt_status status = gt_file_text(&text, &size, row->path, NULL);
+    gt_status status = gt_file_text(&text, &size, row->path, err);
     if (status == GEMMTUNE_OK && gt_elsewhere_knows(text, size))
         status = take_seeds(row, db, text, size, given, err);
-    else if (given->device != NULL || given->problem != NULL)
+    else if (status == GEMMTUNE_OK && (given->device != NULL || given->problem != NULL))
         status = gt_fail(err, GEMMTUNE_EPARSE,
                          "%s: not results of another tuner, which --measured-on and "
                          "--problem are about",
                          row->path);
-    else
+    else if (status == GEMMTUNE_OK)
         status = gt_db_import(&row->report, db, row->path, err);
     free(text);
     if (status == GEMMTUNE_EIO && access(row->path, R_OK) != 0)

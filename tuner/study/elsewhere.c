@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { HEAD = 1 << 16 };
@@ -21,26 +22,39 @@ static double time_of(struct gt_node result) {
     return ms;
 }
 
-/* Of T4: the measurement that the objective names, else the median of the runs. */
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median; 0 when there is none. */
+static double median_of(struct gt_node runs) {
+    enum { RUNS_MAX = 1000 };
+    double ms[RUNS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < gt_json_count(runs) && count < RUNS_MAX; i++)
+        if (gt_json_double(&ms[count], gt_json_at(runs, i), NULL) == GEMMTUNE_OK)
+            count++;
+    qsort(ms, count, sizeof *ms, by_size);
+    return count > 0 ? ms[count / 2] : 0;
+}
+
+/* Of T4: the measured time, else the median of the runs. Objectives may be rates. */
 static double t4_time(struct gt_node result) {
     const struct gt_node measured = gt_json_member(result, "measurements"),
                          runs = gt_json_member(gt_json_member(result, "times"), "runtimes");
-    const char *invalidity = "correct", *objective = "time", *name;
+    const char *invalidity = "correct", *name;
     double ms = 0;
     (void)gt_json_string(&invalidity, gt_json_member(result, "invalidity"), NULL);
-    (void)gt_json_string(&objective, gt_json_at(gt_json_member(result, "objectives"), 0),
-                         NULL);
     if (strcmp(invalidity, "correct") != 0)
         return 0;
     for (size_t i = 0; i < gt_json_count(measured); i++) {
         const struct gt_node m = gt_json_at(measured, i);
         if (gt_json_string(&name, gt_json_member(m, "name"), NULL) == GEMMTUNE_OK &&
-            strcmp(name, objective) == 0)
+            strcmp(name, "time") == 0)
             (void)gt_json_double(&ms, gt_json_member(m, "value"), NULL);
     }
-    if (!(ms > 0))
-        (void)gt_json_double(&ms, gt_json_at(runs, gt_json_count(runs) / 2), NULL);
-    return ms;
+    return ms > 0 ? ms : median_of(runs);
 }
 
 static const struct format {

@@ -2,10 +2,9 @@
 /*
  * elsewhere.h - results of other tuners as seeds (tuner/tune/seeds.h):
  *
- *   caches of Kernel Tuner     {"device_name": .., "cache": {"16,..": {"MWG": 16, ..,
- * "time": 1.2}}} results in the T4 format   {"results": [{"configuration": {..},
- * "invalidity": "correct", ..}]} results of CLBlast's tuner {"clblast_device_name": ..,
- * "results": [{"parameters": {..}, "time": 1.2}]}
+ *   Kernel Tuner     {"device_name": .., "cache": {"16,..": {"MWG": 16, .., "time": 1}}}
+ *   T4 format        {"results": [{"configuration": {..}, "invalidity": "correct", ..}]}
+ *   CLBlast's tuner  {"clblast_device_name": .., "results": [{"parameters": {..}, ..}]}
  *
  * A kernel of CLBlast must have these parameters, or a family of ours, which "FAMILY"
  * names then, as `gemmtune export --format t4` writes it.

@@ -350,16 +350,26 @@ static bool suits(const struct gt_seeds *s, struct gt_node n, const gemmtune_pro
                : gt_problem_lends(&known, p);
 }
 
-/* The file has the fastest seeds of a problem first. */
+/* Whether a seed is of this very problem. */
+static bool is_of(struct gt_node n, const char *problem) {
+    return strcmp(text_of(gt_json_member(n, "problem")), problem) == 0;
+}
+
+/* Seeds of the very problem come first, then others. The file has the newest import first,
+ * and in an import the fastest. */
 static int find_in_file(struct gt_seed *out, int room, const struct gt_seeds *s,
                         const struct gt_device *d, const gemmtune_problem *p) {
     const struct gt_node seeds = list_of(gt_json_root(s->file), "seeds");
+    char problem[GT_PROBLEM_NAME_MAX];
     int count = 0;
-    for (size_t i = 0; i < gt_json_count(seeds) && count < room; i++) {
-        const struct gt_node n = gt_json_at(seeds, i);
-        if (same_name(text_of(gt_json_member(n, "device")), d->name) && suits(s, n, p))
-            count += read_seed(out + count, room - count, s, n);
-    }
+    gt_problem_name(p, problem);
+    for (int own = 1; own >= 0; own--)
+        for (size_t i = 0; i < gt_json_count(seeds) && count < room; i++) {
+            const struct gt_node n = gt_json_at(seeds, i);
+            if (same_name(text_of(gt_json_member(n, "device")), d->name) &&
+                is_of(n, problem) == own && suits(s, n, p))
+                count += read_seed(out + count, room - count, s, n);
+        }
     return count;
 }
 

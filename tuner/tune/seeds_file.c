@@ -112,6 +112,7 @@ static bool replaces(const struct gt_seed_row *now, const struct gt_seed_row *ol
            strcmp(now->problem, old->problem) == 0 && strcmp(now->source, old->source) == 0;
 }
 
+/* The newest rows come first: searches begin with the first seeds that suit. */
 static void put_all(FILE *out, struct gt_json *old, const struct gt_seed_row *rows,
                     size_t count) {
     const struct gt_node seeds =
@@ -119,15 +120,15 @@ static void put_all(FILE *out, struct gt_json *old, const struct gt_seed_row *ro
     char point[GT_POINT_TEXT_MAX];
     bool first = true;
     (void)fputs("{\"format\": 1, \"seeds\": [", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)gt_point_text(&rows[i].point, point);
+        put_seed(out, &first, &rows[i], point);
+    }
     for (size_t i = 0; i < gt_json_count(seeds); i++) {
         const struct gt_node n = gt_json_at(seeds, i);
         const struct gt_seed_row row = row_of(n);
         if (!replaces(&rows[0], &row))
             put_seed(out, &first, &row, text_of(n, "point"));
-    }
-    for (size_t i = 0; i < count; i++) {
-        (void)gt_point_text(&rows[i].point, point);
-        put_seed(out, &first, &rows[i], point);
     }
     (void)fputs("\n]}\n", out);
 }
@@ -136,13 +137,13 @@ gt_status gt_seeds_keep(const char *path, const struct gt_seed_row *rows, size_t
                         struct gt_err *err) {
     struct gt_json *old = NULL;
     struct gt_new_text text;
-    gt_status status = gt_seeds_file_load(&old, path, err);
+    gt_status status = gt_new_text_begin(&text, path, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    status = gt_seeds_file_load(&old, path, err); /* while no other import writes it */
     if (status == GEMMTUNE_OK)
-        status = gt_new_text_begin(&text, path, err);
-    if (status == GEMMTUNE_OK) {
         put_all(text.out, old, rows, count);
-        status = gt_new_text_end(&text, GEMMTUNE_OK, err);
-    }
+    status = gt_new_text_end(&text, status, err);
     gt_json_destroy(old);
     return status;
 }
