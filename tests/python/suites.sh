@@ -10,6 +10,10 @@ if ! PYTHONPATH=$packages python3 -c 'import pytest' 2>/dev/null; then
     echo "ok - suites # SKIP no pytest in $packages: tools/fetch-python brings it"
     exit 0
 fi
+if [ -z "${GT_LONG:-}" ]; then
+    echo "ok - suites # SKIP takes minutes: GT_LONG=1 runs it"
+    exit 0
+fi
 use_fakes "suites"
 if [ ! -e "$blas/libcublas.so.13" ]; then
     echo "ok - suites # SKIP not built"

@@ -35,8 +35,8 @@ plain dot DOT4
 dot="correct"
 has_extra dot4 || dot="the device has no instruction for four products of bytes"
 trial "products of bytes" dot i8-nt-65x130x71 "" "$dot"
-family=dot
-[ "$dot" = correct ] || family=plain_dot
+family="dot"
+[ "$dot" = correct ] || family="plain_dot"
 small="BM=32 BN=32 KW=4 THREADS=32 TM=4 PAD=0 GROUP=1"
 trial "without a second pair of slabs" "$family" i8-nn-67x70x45,beta "$small DOUBLE=0" "correct"
 trial "... with an epilogue" "$family" i8=bf16-tt-40x37x83,epi=bias_relu "$small" "correct"

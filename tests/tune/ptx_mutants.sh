@@ -152,10 +152,10 @@ mutant wgmma '&& b != 0,' ',' tf32-nn-256x128x75 "$panels" "is in no allocation"
 loose="BM=64 BN=64 WGM=1 STAGES=3 GROUP=8 REPACK=0 PRODUCERS=4"
 mutant wgmma 'gt_async_sees_stores();' ';' bf16-nn-65x67x371 "$loose" "proxy"
 mutant wgmma 'gt_repack_cut(words, there);' ';' bf16-nt-65x67x371 "$loose" "elements wrong"
-mutant wgmma 'gt_barrier_wait(r->empty + turn->stage \* 8, .*' ';' bf16-tn-65x67x371 "$loose" "a wgmma in flight"
 mutant wgmma 'gt_group_barrier(.*have copied their vectors.*' ';' bf16-nn-200x264x72,epi=bias_silu \
     "BM=64 WGM=1 PERSIST=1 STORE=0 REPACK=0" "elements wrong"
 unset FAKE_CUDA_SEED
+mutant wgmma 'gt_barrier_wait(r->empty + turn->stage \* 8, .*' ';' bf16-tn-65x67x371 "$loose" "a wgmma in flight"
 # A matrix operand that comes through the boxes of C.
 mutant wgmma 'GT_COPY_WAIT(READING);' ';' bf16-nt-72x264x72,epi=residual \
     "BM=64 BN=256 WGM=1 STAGES=5 GROUP=1 REPACK=0 STORE=1" "a copy to it is under way"
