@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 4096 };
-
 struct values {
     struct gt_format format;
     const char *db;
@@ -91,7 +89,7 @@ static const struct gt_form files = GT_FORM(file, "");
 static gt_status keep_seeds(const struct gt_elsewhere *e, struct gt_db *db,
                             struct gt_err *err) {
     struct gt_seed_row rows[GT_ELSEWHERE_MAX];
-    char path[PATH_SIZE];
+    char path[GT_PATH_SIZE];
     for (int i = 0; i < e->count; i++)
         rows[i] = (struct gt_seed_row){.device = e->device,
                                        .problem = e->problem,

@@ -3,12 +3,12 @@
 #include "tuner/study/elsewhere.h"
 
 #include "core/text.h"
+#include "tuner/base/quantile.h"
 #include "tuner/study/file_text.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEAD = 1 << 16 };
@@ -22,11 +22,6 @@ static double time_of(struct gt_node result) {
     return ms;
 }
 
-static int by_size(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median; 0 when there is none. */
 static double median_of(struct gt_node runs) {
     enum { RUNS_MAX = 1000 };
@@ -35,8 +30,7 @@ static double median_of(struct gt_node runs) {
     for (size_t i = 0; i < gt_json_count(runs) && count < RUNS_MAX; i++)
         if (gt_json_double(&ms[count], gt_json_at(runs, i), NULL) == GEMMTUNE_OK)
             count++;
-    qsort(ms, count, sizeof *ms, by_size);
-    return count > 0 ? ms[count / 2] : 0;
+    return gt_median(ms, count);
 }
 
 /* Of T4: the measured time, else the median of the runs. Objectives may be rates. */
