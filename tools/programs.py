@@ -321,7 +321,8 @@ def table(folder):
     plain = read_runs(folder, "plain")
     for kind in kinds:
         other = read_runs(folder, kind)
-        print(f"{kind}: times without gemmtune over times with it\n")
+        with_it = "PyTorch's TunableOp" if kind == "tunable" else "gemmtune"
+        print(f"{kind}: times alone over times with {with_it}\n")
         print(f"{'program':14}{'phase':28}{'wall':>9}{'ratio':>7}{'kernels':>9}{'ratio':>7}"
               f"{'GEMM':>9}{'ratio':>7}  answer")
         for key, rows in plain.items():

@@ -133,7 +133,7 @@ class Product:
         if c is not None and c is not out:
             kind.copy(result, c)
         if self.is_empty:
-            return result
+            return self._given(result, self._second())
         if self.copies_a:
             a = kind.fit(a, self._without(self.shape_a, 0))
         if self.copies_b:
@@ -155,7 +155,18 @@ class Product:
             kind.copy(result, to)
         if kind.synchronous:
             self.device.driver.finish(stream)
-            result, second = kind.finished(result), second and kind.finished(second)
+        return self._given(result, second)
+
+    def _second(self):
+        """An array for the epilogue's second output; None where it has none."""
+        if not self.parsed or not self.parsed.second:
+            return None
+        return self.kind.empty(self.shape, self.parsed.second_type or self.words[2], self.index)
+
+    def _given(self, result, second):
+        """What the caller gets."""
+        if self.kind.synchronous:
+            result, second = self.kind.finished(result), second and self.kind.finished(second)
         return result if second is None else (result, second)
 
     def _without(self, shape, which):
@@ -184,9 +195,7 @@ class Product:
                     f"the operand {operand.name} is of type {kind.word(given)} and "
                     f"{_place(kind.device(given))}: the epilogue wants {word} on cuda:{self.index}")
             held.append(self._fitted(given, operand, shape))
-        second = None
-        if self.parsed.second:
-            second = kind.empty(self.shape, self.parsed.second_type or self.words[2], self.index)
+        second = self._second()
         pointers = tuple(kind.pointer(array) for array in held)
         return _calls.Operands(pointers, (0,) * len(pointers),
                                None if second is None else kind.pointer(second)), held, second

@@ -287,7 +287,9 @@ static const struct gt_build_general_values usual_general = {
 
 int gt_build_after(const struct gt_build_values *build, const char *db) {
     const struct values v = {.db = db, .build = *build, .general = usual_general};
-    return build->wanted || build->general ? run_with(&v, NULL) : GT_EXIT_OK;
+    return build->wanted || build->general
+               ? run_with(&v, build->wanted ? build->sweep : NULL)
+               : GT_EXIT_OK;
 }
 
 /* --general stands for itself: no problem is named beside it, and no results are built. */

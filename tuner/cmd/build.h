@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build.h - `gemmtune build`, as the end of other commands: `import --build`. */
+/* build.h - `gemmtune build`, as the end of other commands: `import --build`, `tune
+ * --build`. */
 #ifndef GT_TUNER_CMD_BUILD_H
 #define GT_TUNER_CMD_BUILD_H
 
 #include "core/device.h"
+#include "tuner/base/sweep.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct gt_build_values {
-    bool wanted, general;          /* the kernels of all results; general kernels */
+    bool wanted, general;          /* the kernels of problems; general kernels */
     const char *device;            /* as given; NULL: the first */
     const struct gt_device *found; /* that is it, looked for already; may be NULL */
+    const struct gt_sweep *sweep;  /* the problems; NULL: all that have results */
     int64_t jobs;                  /* -1: one for each core, at most 16 */
     bool quiet;
 };
@@ -28,8 +31,8 @@ struct gt_build_values {
             "then build general kernels, as gemmtune build --general does", 0, 0           \
     }
 
-/* Builds the kernels of all results of the database, and general kernels, as far as that is
- * wanted. Says what came of it on stderr. Returns the exit code; 0 when nothing is wanted.
+/* Builds the kernels of the problems, and general kernels, as far as that is wanted. Says
+ * what came of it on stderr. Returns the exit code; 0 when nothing is wanted.
  */
 int gt_build_after(const struct gt_build_values *v, const char *db);
 

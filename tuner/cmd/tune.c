@@ -86,7 +86,10 @@ static const struct gt_option options[] = {
      "a comma between; of the same kernel and version nothing is measured twice",
      0, 0},
     {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
-     "then build the kernels of the database's results, as gemmtune build does", 0, 0},
+     "then build the kernels that serve these problems (with --cover those of all "
+     "results), "
+     "as gemmtune build does",
+     0, 0},
     GT_OPTION_GENERAL(struct gt_tune_values, general),
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
@@ -321,6 +324,7 @@ static int build(const struct gt_tune_request *r, int code) {
     const struct gt_build_values values = {.wanted = r->v->build && !r->v->dry_run,
                                            .general = r->v->general && !r->v->dry_run,
                                            .found = &r->devices.device[0],
+                                           .sweep = r->sweep->count > 0 ? r->sweep : NULL,
                                            .jobs = r->v->jobs,
                                            .quiet = r->v->quiet};
     if (code != GT_EXIT_OK && code != GT_EXIT_FAILURE)
