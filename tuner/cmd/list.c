@@ -2,13 +2,9 @@
 /* list.c - `gemmtune list`: every problem's winner, grouped by device. */
 #include "tuner/cmd/common.h"
 
-#include "runtime/family/fit.h"
-#include "runtime/lookup/duels.h"
 #include "runtime/plan/workspace.h"
-#include "tuner/base/view.h"
-#include "tuner/bench/bench_stats.h"
-#include "tuner/bench/cublas_api.h"
 #include "tuner/cmd/gains.h"
+#include "tuner/cmd/winner.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,106 +30,6 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-static const char *status_of(const struct gt_view_row *r,
-                             const struct gt_families *families) {
-    const char *outdated = gt_view_outdated(r, families);
-    return outdated != NULL ? outdated : r->verified ? "verified" : "imported";
-}
-
-static double flops_of(const char *problem) {
-    gemmtune_problem p;
-    return gt_problem_from_name(&p, problem, NULL) == GEMMTUNE_OK ? gt_problem_flops(&p)
-                                                                  : 0;
-}
-
-/* A problem's winner, which the records of the same problem follow. */
-struct winner {
-    const struct gt_view *view;
-    const struct gt_view_row *row;
-    const struct gt_families *families;
-    /* the fastest kernel that needs at most 32 MiB beside a vendor's library, and the one
-     * that needs none; or NULL */
-    const struct gt_duel *duel, *duel_without;
-    char vendor[64];
-};
-
-static const struct gt_device *device_of(const struct gt_view *v, const char *key) {
-    for (size_t i = 0; i < v->device_count; i++)
-        if (strcmp(v->device[i].key, key) == 0)
-            return &v->device[i].device;
-    return NULL;
-}
-
-/* Bytes of workspace that a record's kernel needs; NAN when it is outdated, or cannot run
- * its problem. */
-static double workspace_of(const struct winner *w, const struct gt_view_row *r) {
-    const struct gt_device *d = device_of(w->view, r->device);
-    const struct gt_family *f = gt_families_find(w->families, r->family);
-    gemmtune_problem p;
-    struct gt_point point;
-    struct gt_fit fit;
-    const bool runs = d != NULL && f != NULL && gt_view_outdated(r, w->families) == NULL &&
-                      gt_problem_from_name(&p, r->problem, NULL) == GEMMTUNE_OK &&
-                      gt_point_parse(&point, r->point, NULL) == GEMMTUNE_OK &&
-                      gt_fit_point(&fit, f, d, &p, &point, NULL) == GEMMTUNE_OK;
-    return runs ? (double)fit.passes.workspace_bytes : (double)NAN;
-}
-
-/* The problem's first record that needs no more; NULL: there is none. */
-static const struct gt_view_row *first_within(const struct winner *w, double bytes) {
-    const struct gt_view_row *const end = w->view->row + w->view->row_count;
-    for (const struct gt_view_row *r = w->row;
-         r < end && strcmp(r->problem, w->row->problem) == 0 &&
-         strcmp(r->device, w->row->device) == 0;
-         r++)
-        if (workspace_of(w, r) <= bytes)
-            return r;
-    return NULL;
-}
-
-static double within(const struct winner *w, double bytes) {
-    const struct gt_view_row *r = first_within(w, bytes);
-    return r != NULL ? r->median_ns : (double)NAN;
-}
-
-/* The last measurement of that record's kernel beside a vendor's library, each with so
- * many bytes. */
-static const struct gt_duel *duel_within(const struct winner *w,
-                                         const struct gt_duels *duels, int64_t bytes) {
-    const struct gt_view_row *r = first_within(w, (double)bytes);
-    const struct gt_duel *duel;
-    if (r == NULL)
-        return NULL;
-    const struct gt_db_subject kernel = {r->device, r->problem, r->family, r->hash,
-                                         r->point};
-    const size_t count = gt_duels_of(&duel, duels, gt_db_subject_key(&kernel));
-    duel = gt_duels_pick(duel, count, 0, (size_t)bytes);
-    return duel != NULL && duel->workspace == bytes ? duel : NULL;
-}
-
-static void find_duels(struct winner *w, const struct gt_duels *duels) {
-    char version[32];
-    w->duel = duel_within(w, duels, GT_WORKSPACE_DEFAULT);
-    w->duel_without = duel_within(w, duels, 0);
-    if (w->duel == NULL)
-        return;
-    gt_cublas_version(version, (size_t)w->duel->version);
-    (void)snprintf(w->vendor, sizeof w->vendor, "%s %s", w->duel->library, version);
-}
-
-/* Ratios to four digits, as bench prints them. */
-static double rounded(double ratio) {
-    return floor(1e4 * ratio + 0.5) / 1e4;
-}
-
-static double ratio_of(const struct gt_duel *d) {
-    return d != NULL ? rounded(d->ratio) : (double)NAN;
-}
-
-static const char *verdict_of(const struct gt_duel *d) {
-    return d != NULL ? gt_verdict_word(d->verdict) : NULL;
-}
-
 #define WINNERS(X)                                                                         \
     X("problem", "problem", TEXT, 0, r->row->problem, "its name")                          \
     X("device", "device", KEY, 0, r->row->device,                                          \
@@ -145,37 +41,37 @@ static const char *verdict_of(const struct gt_duel *d) {
     X("high_ns", "high", NS, GT_PAIRED(3), r->row->high_ns, "upper end of the interval")   \
     X("samples", "samples", COUNT, 4, r->row->samples,                                     \
       "samples of the time; a single one has no interval, and is taken again by tune")     \
-    X("gflops", "GFLOP/s", RATE, 0, flops_of(r->row->problem) / r->row->median_ns,         \
+    X("gflops", "GFLOP/s", RATE, 0, gt_winner_flops(r->row->problem) / r->row->median_ns,  \
       "rate at the median")                                                                \
-    X("workspace_bytes", "workspace", BYTES, 3, workspace_of(r, r->row),                   \
+    X("workspace_bytes", "workspace", BYTES, 3, gt_winner_workspace(r, r->row),            \
       "workspace that the kernel needs")                                                   \
-    X("within_ns", "in 32 MiB", NS, 3, within(r, GT_WORKSPACE_DEFAULT),                    \
+    X("within_ns", "in 32 MiB", NS, 3, gt_winner_within_ns(r, GT_WORKSPACE_DEFAULT),       \
       "median of the fastest stored kernel that needs at most 32 MiB, as a one-call form " \
       "has")                                                                               \
-    X("without_ns", "without", NS, 3, within(r, 0),                                        \
+    X("without_ns", "without", NS, 3, gt_winner_within_ns(r, 0),                           \
       "median of the fastest stored kernel that needs no workspace")                       \
     X("vendor", "vendor", TEXT, 3, gt_cell_filled(r->vendor),                              \
       "the fastest vendor's library that was measured beside that kernel, each with 32 "   \
       "MiB (tune --against, bench --store)")                                               \
-    X("vendor_ratio", "vs vendor", COUNT, 1, ratio_of(r->duel),                            \
+    X("vendor_ratio", "vs vendor", COUNT, 1, gt_winner_ratio(r->duel),                     \
       "its time over ours, round by round, median: above 1 ours is faster")                \
     X("vendor_ratio_low", NULL, COUNT, 0,                                                  \
-      r->duel != NULL ? rounded(r->duel->ratio_low) : (double)NAN,                         \
+      r->duel != NULL ? gt_winner_rounded(r->duel->ratio_low) : (double)NAN,               \
       "lower end of the ratio's 95 % interval")                                            \
     X("vendor_ratio_high", NULL, COUNT, 0,                                                 \
-      r->duel != NULL ? rounded(r->duel->ratio_high) : (double)NAN,                        \
+      r->duel != NULL ? gt_winner_rounded(r->duel->ratio_high) : (double)NAN,              \
       "upper end of the interval")                                                         \
-    X("vendor_verdict", "verdict", TEXT, GT_PAIRED(1), verdict_of(r->duel),                \
+    X("vendor_verdict", "verdict", TEXT, GT_PAIRED(1), gt_winner_verdict(r->duel),         \
       "win, tie, loss or noisy, as in bench")                                              \
-    X("vendor_without_ratio", "vs without", COUNT, 4, ratio_of(r->duel_without),           \
+    X("vendor_without_ratio", "vs without", COUNT, 4, gt_winner_ratio(r->duel_without),    \
       "the ratio of kernels and libraries without a workspace")                            \
     X("vendor_without_verdict", "verdict", TEXT, GT_PAIRED(4),                             \
-      verdict_of(r->duel_without), "its verdict")                                          \
-    X("status", "status", TEXT, 2, status_of(r->row, r->families),                         \
+      gt_winner_verdict(r->duel_without), "its verdict")                                   \
+    X("status", "status", TEXT, 2, gt_winner_status(r),                                    \
       "verified here, imported, stale (of older kernel sources) or no family "             \
       "(--templates?)")                                                                    \
     X("provenance", NULL, TEXT, 0, r->row->provenance, "origin of the result")
-GT_COLUMNS(winner, struct winner, WINNERS)
+GT_COLUMNS(winner, struct gt_winner, WINNERS)
 static const struct gt_form winners = GT_FORM(winner, "without --sizes");
 
 static gt_status print_winners(struct gt_view *v, const struct gt_families *families,
@@ -185,10 +81,10 @@ static gt_status print_winners(struct gt_view *v, const struct gt_families *fami
     gt_status status = gt_table_create(&t, &winners, err);
     gt_view_rank(v, 0, families);
     for (size_t i = 0; status == GEMMTUNE_OK && i < v->row_count; i++) {
-        struct winner w = {.view = v, .row = &v->row[i], .families = families};
+        struct gt_winner w;
         if (v->row[i].rank != 0)
             continue;
-        find_duels(&w, duels);
+        gt_winner_find(&w, v, &v->row[i], families, duels);
         status = add_winner(t, &w, err);
     }
     if (status == GEMMTUNE_OK)

@@ -6,7 +6,7 @@
  */
 #include "tuner/cmd/common.h"
 
-#include "tuner/cmd/session.h"
+#include "tuner/cmd/again.h"
 #include "tuner/base/talk.h"
 #include "tuner/base/view.h"
 #include "tuner/tune/seeded.h"
@@ -34,7 +34,7 @@ static const struct gt_option options[] = {
     GT_OPTION_END,
 };
 
-enum { COMMAND_MAX = 1600 + GT_AGAIN_MAX, PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096 };
 
 /* ---- order ---- */
 
@@ -77,31 +77,13 @@ static int best_first(const void *a, const void *b) {
 
 /* ---- printing ---- */
 
-static const uint64_t seed_preset = 1; /* the default of `gemmtune trial` */
-
-/* The options of a run, which its trials had. Rows of one run are mostly neighbours. */
 struct given {
-    struct gt_db *db;
-    int64_t run_id; /* 0: the row comes from elsewhere, with unknown options */
-    uint64_t seed;
-    char again[GT_AGAIN_MAX];
+    struct gt_again again;
     const struct gt_seeds *seeds;
     const struct gt_families *families;
     char seeded_key[GT_DEVICE_KEY_MAX]; /* the device that `seeded` is about */
     struct gt_seeded seeded;
 };
-
-/* Fetches a run's options. A database that cannot be read was reported before. */
-static void look_up(struct given *g, int64_t run_id) {
-    bool found = false;
-    if (g->run_id == run_id)
-        return;
-    g->run_id = run_id;
-    g->seed = seed_preset;
-    (void)gt_db_run_find(&found, g->again, sizeof g->again, &g->seed, g->db, run_id, NULL);
-    if (g->again[0] != '-') /* earlier versions stored the whole command line */
-        g->again[0] = '\0';
-}
 
 /* The source of a seed that stands for the row's point; NULL: there is none. */
 static const char *source_of(struct given *g, const struct gt_view *v,
@@ -120,24 +102,12 @@ static const char *source_of(struct given *g, const struct gt_view *v,
     return gt_seeded_source(&g->seeded, r->family, r->point);
 }
 
-/* The command that tries the point again. Points, families, keys and problem names have no
- * character that is special inside double quotes. */
-static void command_of(char buf[COMMAND_MAX], struct given *g,
-                       const struct gt_view_row *r) {
-    look_up(g, r->run_id);
-    const int n = snprintf(
-        buf, COMMAND_MAX, "gemmtune trial %s --device %s --family %s --point \"%s\"%s%s",
-        r->problem, r->device, r->family, r->point, g->again[0] ? " " : "", g->again);
-    if (g->seed != seed_preset)
-        (void)snprintf(buf + n, COMMAND_MAX - (size_t)n, " --seed %" PRIu64, g->seed);
-}
-
 struct row {
     const struct gt_view_row *trial;
     size_t number;
     double flops; /* number of operations of the problem */
     const char *seed;
-    char command[COMMAND_MAX];
+    char command[GT_AGAIN_COMMAND_MAX];
 };
 
 /* -1 is unknown. */
@@ -179,7 +149,7 @@ static gt_status add_row(struct gt_table *t, const struct gt_view *v, size_t i,
                          const gemmtune_problem *p, struct given *g, struct gt_err *err) {
     struct row row = {.trial = &v->row[i], .number = i + 1, .flops = gt_problem_flops(p)};
     row.seed = source_of(g, v, &v->row[i], p);
-    command_of(row.command, g, &v->row[i]);
+    gt_again_command(row.command, &g->again, &v->row[i]);
     return add_trial(t, &row, err);
 }
 
@@ -206,8 +176,8 @@ static gt_status print_table(const struct gt_view *v, const gemmtune_problem *p,
 }
 
 static void print_failure(const struct gt_view_row *r, struct given *g) {
-    char command[COMMAND_MAX];
-    command_of(command, g, r);
+    char command[GT_AGAIN_COMMAND_MAX];
+    gt_again_command(command, &g->again, r);
     printf("  %s %s\n", r->family, r->point);
     if (r->error[0] != '\0')
         printf("    %s\n", r->error);
@@ -281,7 +251,7 @@ static int show(const gemmtune_problem *p, struct gt_db *db, const struct values
     struct gt_view view = {0};
     struct gt_seeds *seeds = NULL;
     struct gt_families *families = NULL;
-    struct given given = {.db = db, .seed = seed_preset};
+    struct given given = {.again = {.db = db}};
     struct gt_err err = {""};
     (void)gt_problem_name(p, name);
     gt_status status = gt_families_create(&families, &err);
