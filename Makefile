@@ -64,7 +64,7 @@ PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
             $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
-            $(B)/gen/seeds.o $(B)/gen/kernels.o
+            $(B)/gen/seeds.o $(B)/gen/page.o $(B)/gen/kernels.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
@@ -72,6 +72,7 @@ TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
 TEMPLATES := $(sort $(filter-out %.md,$(wildcard templates/*/*.*)) $(wildcard runtime/kernels/*.*))
 PUBLISHED := $(sort $(wildcard db/published/*.json))
 DEVICES   := $(sort $(wildcard devices/*/device.json))
+PAGE      := $(sort $(wildcard tuner/cmd/page/*))
 SEEDS     := $(sort $(wildcard tuner/tune/seeds/*.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
@@ -245,6 +246,8 @@ $(B)/gen/devices.c: $(DEVICES) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_devices $(DEVICES))
 $(B)/gen/seeds.c: $(SEEDS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_seeds $(SEEDS))
+$(B)/gen/page.c: $(PAGE) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_page $(PAGE))
 $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
@@ -272,7 +275,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(PAGE) $(KERNELS) $(SCHEMA)))
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))

@@ -26,5 +26,7 @@ extern const struct gt_embedded gt_embedded_seeds[];
 /* build/gen/kernels.c: the program's own kernels, for checks in tuner/lab/kernels/ and for
  * comparisons in tuner/bench/kernels/ */
 extern const struct gt_embedded gt_embedded_kernels[];
+/* build/gen/page.c: the style and the script of a report, in tuner/cmd/page/ */
+extern const struct gt_embedded gt_embedded_page[];
 
 #endif

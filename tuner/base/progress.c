@@ -65,16 +65,31 @@ static void write_search(char line[LINE_BYTES], const struct gt_progress *p,
         (void)snprintf(line + n, LINE_BYTES - (size_t)n, ", %.0f s of all", all_s);
 }
 
+static const double watch_s = 1; /* from one look to the next */
+
+static bool is_watched(const struct gt_progress *p, double now) {
+    return p->watch != NULL && now - p->watched >= watch_s;
+}
+
+static void watch(struct gt_progress *p, const char *text, double now) {
+    if (!is_watched(p, now))
+        return;
+    p->watched = now;
+    p->watch(p->watcher, text);
+}
+
 void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size_t planned,
                       double rate, double best_gflops, const char *best_family,
                       double left_s) {
     char line[LINE_BYTES], best[GT_CELL_MAX];
     const double now = gt_seconds();
+    const bool shows = p->live && !p->quiet && now - p->shown >= 1.0 / REDRAW_HZ;
     note_problem(p, now);
-    if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
+    if (!shows && !is_watched(p, now))
         return;
-    p->shown = now;
-    if (p->relay != NULL) {
+    if (shows)
+        p->shown = now;
+    if (shows && p->relay != NULL) {
         relay(p, GT_NOTE_TRIALS, done, rate, name);
         return;
     }
@@ -84,7 +99,9 @@ void gt_progress_show(struct gt_progress *p, const char *name, size_t done, size
         (void)snprintf(line + n, sizeof line - n, "  best so far %s GFLOP/s (%s)",
                        gt_show_rate(best, best_gflops, 1), best_family);
     }
-    gt_talk_redraw(line);
+    watch(p, line, now);
+    if (shows)
+        gt_talk_redraw(line);
 }
 
 /* Where stderr is not a terminal, a line is printed only after some time, and then now and
@@ -123,10 +140,13 @@ void gt_progress_step(struct gt_progress *p, const char *text) {
 void gt_progress_crowd(struct gt_progress *p, const char *text) {
     char line[1024];
     const double now = gt_seconds();
-    if (!p->live || p->quiet || now - p->shown < 1.0 / REDRAW_HZ)
+    const bool shows = p->live && !p->quiet && now - p->shown >= 1.0 / REDRAW_HZ;
+    if (!shows && !is_watched(p, now))
         return;
     snprintf(line, sizeof line, "[%zu/%zu] %s", p->problem, p->problems, text);
-    say(p, line, now);
+    watch(p, line, now);
+    if (shows)
+        say(p, line, now);
 }
 
 void gt_progress_count(struct gt_progress *p, const char *what, size_t done, size_t of) {

@@ -32,6 +32,11 @@ struct gt_progress {
     /* Receives every message in place of stderr, with `user`; NULL: stderr. */
     void (*relay)(void *user, const struct gt_progress_note *note);
     void *user;
+    /* Receives the rewritten line now and then, also where no terminal shows it; NULL:
+     * nobody. */
+    void (*watch)(void *user, const char *text);
+    void *watcher;
+    double watched; /* gt_seconds */
 };
 
 void gt_progress_init(struct gt_progress *p, size_t problems, bool quiet);

@@ -58,14 +58,14 @@ static void put_rule(FILE *out, const char *light, const char *dark) {
 }
 
 /* The style names attributes, so that it asks nothing of the functions that draw. */
-static void put_style(FILE *out) {
-    (void)fputs("<style>@media (prefers-color-scheme:dark){\n", out);
+void gt_svg_style(FILE *page) {
+    (void)fputs("@media (prefers-color-scheme:dark){\n", page);
     for (size_t i = 0; i < COLOURS; i++)
-        put_rule(out, colours[i].light, colours[i].dark);
-    (void)fputs("}</style>\n", out);
+        put_rule(page, colours[i].light, colours[i].dark);
+    (void)fputs("}", page);
 }
 
-static void put_head(FILE *stream, const struct gt_svg_head *head) {
+static void put_head(FILE *stream, const struct gt_svg_head *head, bool alone) {
     fprintf(stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gt\" role=\"img\" "
             "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n<title>",
@@ -77,23 +77,37 @@ static void put_head(FILE *stream, const struct gt_svg_head *head) {
         put_words(stream, head->about);
         (void)fputs("</desc>\n", stream);
     }
-    put_style(stream);
+    if (alone) {
+        (void)fputs("<style>", stream);
+        gt_svg_style(stream);
+        (void)fputs("</style>\n", stream);
+    }
     fprintf(stream,
             "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n<g fill=\"%s\">\n",
             paper, GT_SVG_INK);
 }
 
+gt_status gt_svg_begin_in(struct gt_svg *out, FILE *page, const char *path,
+                          const struct gt_svg_head *head, struct gt_err *err) {
+    gt_status status = GEMMTUNE_OK;
+    *out = (struct gt_svg){.within = page != NULL};
+    if (out->within)
+        out->text.out = page;
+    else
+        status = gt_new_text_begin(&out->text, path, err);
+    if (status == GEMMTUNE_OK)
+        put_head(out->text.out, head, !out->within);
+    return status;
+}
+
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,
                        struct gt_err *err) {
-    const gt_status status = gt_new_text_begin(&out->text, path, err);
-    if (status == GEMMTUNE_OK)
-        put_head(out->text.out, head);
-    return status;
+    return gt_svg_begin_in(out, NULL, path, head, err);
 }
 
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err) {
     (void)fputs("</g>\n</svg>\n", s->text.out);
-    return gt_new_text_end(&s->text, GEMMTUNE_OK, err);
+    return s->within ? GEMMTUNE_OK : gt_new_text_end(&s->text, GEMMTUNE_OK, err);
 }
 
 /* ---- what is drawn ---- */
@@ -133,6 +147,25 @@ void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count
     fputs(" points=\"", s->text.out);
     for (size_t i = 0; i < count; i++)
         fprintf(s->text.out, "%s%.1f,%.1f", i > 0 ? " " : "", spot[i].x, spot[i].y);
+    fputs("\"/>\n", s->text.out);
+}
+
+void gt_svg_dots(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
+                 const char *colour, double width) {
+    fprintf(s->text.out,
+            "<path stroke=\"%s\" stroke-width=\"%.1f\" stroke-linecap=\"round\" d=\"",
+            colour, width);
+    for (size_t i = 0; i < count; i++)
+        fprintf(s->text.out, "M%.1f %.1fh0", spot[i].x, spot[i].y);
+    fputs("\"/>\n", s->text.out);
+}
+
+void gt_svg_strokes(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
+                    const char *colour, double width) {
+    fprintf(s->text.out, "<path stroke=\"%s\" stroke-width=\"%.1f\" d=\"", colour, width);
+    for (size_t i = 0; i + 1 < count; i += 2)
+        fprintf(s->text.out, "M%.1f %.1fL%.1f %.1f", spot[i].x, spot[i].y, spot[i + 1].x,
+                spot[i + 1].y);
     fputs("\"/>\n", s->text.out);
 }
 

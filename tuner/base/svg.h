@@ -17,6 +17,7 @@
 
 struct gt_svg {
     struct gt_new_text text;
+    bool within; /* a part of a page, which is not closed at the end of the picture */
 };
 
 struct gt_svg_head {
@@ -56,6 +57,13 @@ gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg
                        struct gt_err *err);
 gt_status gt_svg_end(struct gt_svg *s, struct gt_err *err);
 
+/* A picture within a page of HTML, which has the style once, or, where `page` is NULL, a
+ * file. EIO. */
+gt_status gt_svg_begin_in(struct gt_svg *out, FILE *page, const char *path,
+                          const struct gt_svg_head *head, struct gt_err *err);
+/* The rules of CSS by which pictures follow a dark page. */
+void gt_svg_style(FILE *page);
+
 /* A browser shows the group's name under the pointer, for everything that is drawn between
  * begin and end. Groups may stand in groups. */
 void gt_svg_group_begin(struct gt_svg *s, const char *name);
@@ -68,6 +76,12 @@ void gt_svg_heading(struct gt_svg *s, double x, double y, const char *words);
 /* `dash` has SVG's format: lengths of strokes and gaps. NULL draws one stroke. */
 void gt_svg_lines(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
                   const char *colour, double width, const char *dash);
+/* Round dots of one colour, or strokes from each even spot to the next one: many marks in
+ * few bytes. */
+void gt_svg_dots(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
+                 const char *colour, double width);
+void gt_svg_strokes(struct gt_svg *s, const struct gt_svg_spot *spot, size_t count,
+                    const char *colour, double width);
 /* A filled rectangle with a thin border of the paper's colour, so that neighbours can be
  * told apart. */
 void gt_svg_box(struct gt_svg *s, double x, double y, double width, double height,

@@ -9,7 +9,7 @@
 /* Zeroed at first but for `db`. Rows of one run are mostly neighbours. */
 struct gt_again {
     struct gt_db *db;
-    int64_t run_id; /* whose options are below; 0: none yet */
+    int64_t run_id; /* of the options below; 0: none yet */
     uint64_t seed;
     char options[GT_AGAIN_MAX];
 };

@@ -13,21 +13,21 @@
 
 struct values {
     struct gt_format format;
-    struct gt_texts db, device_files, templates;
-    const char *svg, *sizes;
-    bool quiet;
+    struct gt_compare_values of;
+    struct gt_texts templates;
+    const char *svg;
 };
 
 static const struct gt_option options[] = {
-    {"db", 0, GT_OPT_LIST, offsetof(struct values, db), "FILE",
+    {"db", 0, GT_OPT_LIST, offsetof(struct values, of.db), "FILE",
      "database, or a folder of export --shelf; may be repeated (else $GEMMTUNE_DB, else "
      "the user's own)",
      0, 0},
-    {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_files), "FILE",
+    {"device-file", 0, GT_OPT_LIST, offsetof(struct values, of.device_files), "FILE",
      "describe one of the two: a file, or a built-in one by name (gtx-1050-3gb); may be "
      "repeated",
      0, 0},
-    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+    {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, of.sizes), "FILE",
      "also predict the fastest kernels of these problems (sweep.json); some usual ones "
      "where nothing is tuned or published",
      0, 0},
@@ -37,7 +37,8 @@ static const struct gt_option options[] = {
     GT_OPTION_JSON(struct values),
     GT_OPTION_CSV(struct values),
     GT_OPTION_WIDE(struct values),
-    GT_OPTION_QUIET(struct values),
+    {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, of.quiet), NULL,
+     "no progress on stderr", 0, 0},
     GT_OPTION_END,
 };
 
@@ -162,16 +163,6 @@ static gt_status print(const struct gt_comparison *c, const struct gt_format *fo
 
 /* ---- reading ---- */
 
-/* Opens a database, or the results of a shelf. */
-static int open_results(struct gt_borrowed *out, const char *path) {
-    struct gt_err err = {""};
-    *out = (struct gt_borrowed){.db = NULL};
-    if (path == NULL || !gt_import_is_shelf(path))
-        return gt_common_read_db(&out->db, path);
-    const gt_status status = gt_import_borrow(out, gt_db_import, 1, &path, &err);
-    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);
-}
-
 /* Calls `read` for every database that was named, or for the default one. */
 static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
                          gt_status (*read)(struct gt_comparison *c, struct gt_db *db,
@@ -180,7 +171,7 @@ static int each_database(struct gt_comparison *c, const struct gt_texts *paths,
     for (int i = 0; code < 0 && (i == 0 || i < paths->count); i++) {
         struct gt_borrowed results;
         struct gt_err err = {""};
-        code = open_results(&results, i < paths->count ? paths->text[i] : NULL);
+        code = gt_import_open(&results, i < paths->count ? paths->text[i] : NULL);
         const gt_status status =
             code < 0 && results.db != NULL ? read(c, results.db, &err) : GEMMTUNE_OK;
         gt_import_return(&results);
@@ -230,11 +221,14 @@ static gt_status set_side_by_side(struct gt_comparison *c, struct gt_err *err) {
     return status;
 }
 
-/* ---- the command ---- */
-
-static int compare(struct gt_comparison *c, const struct values *v, char **names) {
+int gt_compare_load(struct gt_comparison *c, const struct gt_compare_values *v,
+                    struct gt_families *families, char **names) {
     struct gt_err err = {""};
-    int code = read_files(c, &v->device_files);
+    *c = (struct gt_comparison){.families = families};
+    gt_progress_init(&c->progress, 0, v->quiet);
+    int code = v->sizes != NULL ? gt_common_sweep(&c->sizes, v->sizes, NULL, 0) : -1;
+    if (code < 0)
+        code = read_files(c, &v->device_files);
     if (code < 0)
         code = each_database(c, &v->db, read_devices);
     if (code >= 0)
@@ -249,34 +243,43 @@ static int compare(struct gt_comparison *c, const struct values *v, char **names
     if (code >= 0)
         return code;
     status = set_side_by_side(c, &err);
-    if (status != GEMMTUNE_OK)
-        return gt_common_fail(status, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
+}
+
+void gt_compare_clear(struct gt_comparison *c) {
+    free(c->row);
+    gt_sweep_clear(&c->sizes);
+    gt_versus_clear(&c->versus);
+    gt_published_clear(&c->published);
+    gt_view_clear(&c->view);
+}
+
+/* ---- the command ---- */
+
+static int show(const struct gt_comparison *c, const struct values *v) {
+    struct gt_err err = {""};
     if (v->svg != NULL && gt_compare_svg(c, v->svg, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
-    status = print(c, &v->format, &err);
+    const gt_status status = print(c, &v->format, &err);
     return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_common_fail(status, &err);
 }
 
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.format = {.json = false}};
+    struct gt_families *families = NULL;
     struct gt_comparison c = {.families = NULL};
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 2, 2, &first);
-    gt_progress_init(&c.progress, 0, v.quiet);
     if (code < 0)
         code = gt_common_picture(v.svg);
-    if (code < 0 && v.sizes != NULL)
-        code = gt_common_sweep(&c.sizes, v.sizes, NULL, 0);
     if (code < 0)
-        code = gt_common_families(&c.families, &v.templates);
+        code = gt_common_families(&families, &v.templates);
     if (code < 0)
-        code = compare(&c, &v, argv + first);
-    free(c.row);
-    gt_sweep_clear(&c.sizes);
-    gt_families_destroy(c.families);
-    gt_versus_clear(&c.versus);
-    gt_published_clear(&c.published);
-    gt_view_clear(&c.view);
+        code = gt_compare_load(&c, &v.of, families, argv + first);
+    if (code < 0)
+        code = show(&c, &v);
+    gt_compare_clear(&c);
+    gt_families_destroy(families);
     return code;
 }
 

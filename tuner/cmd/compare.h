@@ -99,6 +99,20 @@ gt_status gt_compare_table(struct gt_table **out, const struct gt_comparison *c,
  * class of shapes. EIO. */
 gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
                          struct gt_err *err);
+/* The same picture, within a page of HTML. ENOTFOUND: there is no figure to draw. */
+gt_status gt_compare_draw(const struct gt_comparison *c, FILE *page, struct gt_err *err);
+
+/* The words of a command line that compares. */
+struct gt_compare_values {
+    struct gt_texts db, device_files;
+    const char *sizes;
+    bool quiet;
+};
+/* Reads all that is known of the two named devices, and makes the rows.
+ * `families` are borrowed. Returns -1, or the exit code. Clear it in either case. */
+int gt_compare_load(struct gt_comparison *c, const struct gt_compare_values *v,
+                    struct gt_families *families, char **names);
+void gt_compare_clear(struct gt_comparison *c);
 
 /* Writes three digits without an exponent: ratios range from a thousandth to a thousand.
  * NULL when the value is not above 0. */

@@ -223,8 +223,8 @@ static void explain(struct chart *chart) {
                 "lines: predicted by the model");
 }
 
-gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
-                         struct gt_err *err) {
+static gt_status draw_into(const struct gt_comparison *c, FILE *page, const char *path,
+                           struct gt_err *err) {
     struct chart chart = {.c = c};
     char title[300];
     list_kernels(&chart);
@@ -239,7 +239,7 @@ gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
         WIDTH, HEIGHT + classes, title,
         "GFLOP/s over the multiplications of a problem; below, how many times as fast the "
         "second device is, by class of shape."};
-    gt_status status = gt_svg_begin(&chart.svg, path, &head, err);
+    gt_status status = gt_svg_begin_in(&chart.svg, page, path, &head, err);
     if (status != GEMMTUNE_OK)
         goto done;
     find_ranges(&chart);
@@ -254,4 +254,13 @@ gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
 done:
     free(chart.spot);
     return status;
+}
+
+gt_status gt_compare_svg(const struct gt_comparison *c, const char *path,
+                         struct gt_err *err) {
+    return draw_into(c, NULL, path, err);
+}
+
+gt_status gt_compare_draw(const struct gt_comparison *c, FILE *page, struct gt_err *err) {
+    return draw_into(c, page, "page", err);
 }

@@ -51,8 +51,8 @@ static gt_status make_folder(struct gt_borrowed *b, struct gt_err *err) {
     return GEMMTUNE_OK;
 }
 
-gt_status gt_import_borrow(struct gt_borrowed *out, gt_take_fn take, int count,
-                           const char *const *paths, struct gt_err *err) {
+static gt_status borrow(struct gt_borrowed *out, gt_take_fn take, int count,
+                        const char *const *paths, struct gt_err *err) {
     struct gt_merge_report report;
     char buf[GT_PATH_SIZE];
     *out = (struct gt_borrowed){.db = NULL};
@@ -73,7 +73,7 @@ void gt_import_return(struct gt_borrowed *b) {
     (void)rmdir(b->folder);
 }
 
-bool gt_import_is_shelf(const char *path) {
+static bool is_shelf(const char *path) {
     return is_folder(path);
 }
 
@@ -81,12 +81,20 @@ int gt_import_check(gt_take_fn take, int count, char **paths, const char *device
                     int64_t sample) {
     struct gt_borrowed b;
     struct gt_err err = {""};
-    const gt_status status =
-        gt_import_borrow(&b, take, count, (const char *const *)paths, &err);
+    const gt_status status = borrow(&b, take, count, (const char *const *)paths, &err);
     gt_db_close(b.db);
     b.db = NULL;
     const int code = status == GEMMTUNE_OK ? gt_verify_sample(b.path, device, sample)
                                            : gt_common_fail(status, &err);
     gt_import_return(&b);
     return code == GT_EXIT_OK ? -1 : code;
+}
+
+int gt_import_open(struct gt_borrowed *out, const char *path) {
+    struct gt_err err = {""};
+    *out = (struct gt_borrowed){.db = NULL};
+    if (path == NULL || !is_shelf(path))
+        return gt_common_read_db(&out->db, path);
+    const gt_status status = borrow(out, gt_db_import, 1, &path, &err);
+    return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);
 }

@@ -26,12 +26,11 @@ struct gt_borrowed {
     char path[GT_PATH_SIZE + 16];
 };
 
-/* Takes the results of the files into such a database. Always call gt_import_return. */
-gt_status gt_import_borrow(struct gt_borrowed *out, gt_take_fn take, int count,
-                           const char *const *paths, struct gt_err *err);
+/* Opens a database to read, or takes the results of a shelf's folder into one; `path` NULL:
+ * the default database, which may be missing: then `db` is NULL. Returns -1, or the exit
+ * code. Call gt_import_return in either case. */
+int gt_import_open(struct gt_borrowed *out, const char *path);
 void gt_import_return(struct gt_borrowed *b);
-/* Whether the path is a folder of `export --shelf`, and no database. */
-bool gt_import_is_shelf(const char *path);
 
 /* Takes the results of the files into a database of its own, and checks `sample` winners of
  * the device there. Returns -1 when all are correct, else the exit code of `verify`. */

@@ -87,10 +87,13 @@ static const struct gt_option options[] = {
      0, 0},
     {"build", 0, GT_OPT_FLAG, offsetof(struct gt_tune_values, build), NULL,
      "then build the kernels that serve these problems (with --cover those of all "
-     "results), "
-     "as gemmtune build does",
+     "results), as gemmtune build does",
      0, 0},
     GT_OPTION_GENERAL(struct gt_tune_values, general),
+    {"report", 0, GT_OPT_TEXT, offsetof(struct gt_tune_values, report), "FILE",
+     "keep a page of HTML about the database current, which shows how far the run is in a "
+     "browser that is left open",
+     0, 0},
     GT_OPTION_QUIET(struct gt_tune_values),
     GT_OPTION_JSON(struct gt_tune_values),
     GT_OPTION_CSV(struct gt_tune_values),
@@ -259,8 +262,9 @@ static int open_db(struct gt_tuner *t, const struct gt_tune_values *v) {
 }
 
 static int work(struct gt_tuner *t, struct gt_session *session, void *user) {
-    const struct gt_tune_request *r = user;
+    struct gt_tune_request *r = user;
     int code = open_db(t, r->v);
+    gt_report_live_watch(&r->live, &t->progress);
     if (code < 0 && r->v->cover > 0)
         code = gt_tune_cover(t, session, r->v);
     else if (code < 0)
@@ -390,12 +394,19 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0)
         code = gt_tune_against_check(&v);
     struct gt_tune_request request = {
-        .v = &v, .sweep = &sweep, .word = (const char *const *)argv + 1, .words = own - 1};
+        .v = &v,
+        .sweep = &sweep,
+        .word = (const char *const *)argv + 1,
+        .words = own - 1,
+        .live = {v.dry_run ? NULL : v.report, v.db, &v.templates, 0, false}};
+    if (code < 0)
+        code = gt_common_picture(v.report);
     if (code < 0)
         code = v.cover > 0 ? begin_cover(&request, own - first)
                            : find_problems(&request, first, own, argv);
     if (code < 0)
         code = build(&request, gt_tune_against(&request, tune(&request)));
+    gt_report_live_write(&request.live, NULL);
     if (v.program != NULL && sweep.count > 0 && !v.dry_run)
         gt_tune_say_recorded(&request, code);
     gt_sweep_clear(&sweep);

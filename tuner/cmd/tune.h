@@ -6,11 +6,13 @@
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/drawn.h"
 #include "tuner/cmd/recording.h"
+#include "tuner/cmd/report_live.h"
 #include "tuner/cmd/session.h"
 #include "tuner/rig/alike.h"
 
 struct gt_tune_values {
-    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against, *output;
+    const char *device, *sizes, *misses, *shard, *db, *effort, *strategy, *against, *output,
+        *report;
     char **program; /* its command line, after "--"; NULL: there is no "--" */
     struct gt_texts families, templates;
     double budget, timeout, workspace, cover;
@@ -28,6 +30,7 @@ struct gt_tune_request {
     const char *const *word; /* the command line after "tune" */
     int words;
     struct gt_recording recording; /* of the program */
+    struct gt_report_live live;    /* the page of --report */
 };
 
 /* Records the program's products and loads them into the sweep; `rehearse` shows before

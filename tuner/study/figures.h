@@ -76,5 +76,7 @@ void gt_figures_rivals(char *text, size_t size, const struct gt_figures *f);
 /* figures_svg.c: a row for each group, a mark for each line by its ratio. ENOTFOUND: no
  * line has a verdict. EIO. The lines must be grouped. */
 gt_status gt_figures_svg(const struct gt_figures *f, const char *path, struct gt_err *err);
+/* The same picture, within a page of HTML. */
+gt_status gt_figures_draw(const struct gt_figures *f, FILE *page, struct gt_err *err);
 
 #endif

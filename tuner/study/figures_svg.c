@@ -263,7 +263,9 @@ static void draw(struct chart *c, const char *title, int panels, double bottom) 
     draw_legend(c, bottom + BOTTOM - 16);
 }
 
-gt_status gt_figures_svg(const struct gt_figures *f, const char *path, struct gt_err *err) {
+/* Draws into the file of `path`, or into a page. */
+static gt_status draw_into(const struct gt_figures *f, FILE *page, const char *path,
+                           struct gt_err *err) {
     struct chart c = {.f = f};
     double bottom;
     const int panels = lay_out(&c, &bottom);
@@ -278,11 +280,19 @@ gt_status gt_figures_svg(const struct gt_figures *f, const char *path, struct gt
                    f->file[0].name != NULL ? f->file[0].name : f->file[0].device);
     describe(about, sizeof about, f);
     const struct gt_svg_head head = {WIDTH, (int)bottom + BOTTOM, title, about};
-    gt_status status = gt_svg_begin(&c.svg, path, &head, err);
+    gt_status status = gt_svg_begin_in(&c.svg, page, path, &head, err);
     if (status == GEMMTUNE_OK) {
         draw(&c, title, panels, bottom);
         status = gt_svg_end(&c.svg, err);
     }
     free(c.spot);
     return status;
+}
+
+gt_status gt_figures_svg(const struct gt_figures *f, const char *path, struct gt_err *err) {
+    return draw_into(f, NULL, path, err);
+}
+
+gt_status gt_figures_draw(const struct gt_figures *f, FILE *page, struct gt_err *err) {
+    return draw_into(f, page, "page", err);
 }

@@ -3,7 +3,7 @@
 operations with, against the same call on the CPU in double precision. tools/gpu-suites runs it
 without and with gemmtune; it needs torch, pytest, numpy, expecttest and hypothesis.
 
-Operations whose answer is unique up to rounding are compared; of the others (eigenvectors,
+Operations with one right answer, up to rounding, are compared; of the others (eigenvectors,
 singular vectors, factors) it is asked that they return."""
 import pytest
 import torch
