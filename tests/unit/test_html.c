@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What a function writes. */
+/* Text that a function writes. */
 struct page {
     FILE *out;
     char *text;

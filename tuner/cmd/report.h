@@ -43,7 +43,7 @@ struct gt_report_page {
     const char *progress;         /* of a run that is under way; NULL: none is */
 };
 
-/* Adds a database's rows, of the device whose key is given, or of all. */
+/* Adds a database's rows, of the device with that key, or of all. */
 gt_status gt_report_add(struct gt_report_page *r, struct gt_db *db, const char *key,
                         struct gt_err *err);
 /* After the last database: finds problems, winners and trials. ENOMEM. */
@@ -61,7 +61,7 @@ gt_status gt_report_rooflines(FILE *out, const struct gt_report_page *r,
                               struct gt_err *err);
 void gt_report_data(FILE *out, const struct gt_report_page *r, struct gt_again *again);
 
-/* What the problem's winner is beside the roofline, 0 to 1; NAN unknown. */
+/* The winner's part of the roofline, 0 to 1; NAN unknown. */
 double gt_report_share(const struct gt_report_problem *p);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_overview.c - what the rows say, in sentences. Under each sentence are the rows
- * that it speaks of, those that matter most first.
+ * report_overview.c - sentences about the rows. Under each sentence are the rows
+ * that it speaks of, the most important ones first.
  */
 #include "tuner/cmd/report.h"
 
