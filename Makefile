@@ -522,7 +522,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools python/native,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/packages %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
@@ -552,23 +552,34 @@ format-check:
 
 # ---- shipping -------------------------------------------------------------------------------
 
+# What other build systems find: pkg-config and CMake. CMake's paths are relative to its files.
+CMAKEDIR   = $(LIBDIR)/cmake/gemmtune
+from_cmake = $(shell realpath -ms --relative-to=$(CMAKEDIR) $1)
+FOUND_BY  := $(addprefix $(B)/,gemmtune.pc gemmtune-config.cmake gemmtune-config-version.cmake)
+define fill_in
+@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+     -e 's|@TO_INCLUDE@|$(call from_cmake,$(INCLUDEDIR))|' -e 's|@TO_BIN@|$(call from_cmake,$(BINDIR))|' \
+     -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' $< >$@
+endef
 $(B)/gemmtune.pc: gemmtune.pc.in FORCE
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+	$(fill_in)
+$(B)/%.cmake: tools/packages/cmake/%.cmake.in FORCE
+	$(fill_in)
 
 # Data and examples have the paths that they have here.
 DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
-DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/CMakeLists.txt)
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
     $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) $(SHIMS:%=%:$(LIBDIR)) \
-    $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig docs/man/gemmtune.1:$(MANDIR)/man1 \
+    $(B)/libgemmtune_jax.so:$(LIBDIR) $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig \
+    $(patsubst %,%:$(CMAKEDIR),$(filter %.cmake,$(FOUND_BY))) docs/man/gemmtune.1:$(MANDIR)/man1 \
     $(foreach f,$(DATA),$f:$(DATADIR)/$(patsubst %/,%,$(dir $f))) \
     $(foreach f,$(DOCS),$f:$(DOCDIR)/$(patsubst %/,%,$(dir $f)))
 INSTALLED_LINKS = $(LIBDIR)/$(SO).$(SOVERSION) $(LIBDIR)/$(SO)
 
-install: all $(B)/gemmtune.pc
+install: all $(FOUND_BY)
 	@set -e; for each in $(INSTALLED); do \
 	    file=$${each%%:*} to="$(DESTDIR)$${each#*:}"; \
 	    mode=644; [ ! -x "$$file" ] || mode=755; \
@@ -583,6 +594,7 @@ uninstall:
 	    file=$${each%%:*} && rm -f "$(DESTDIR)$${each#*:}/$${file##*/}"; \
 	done; \
 	for link in $(INSTALLED_LINKS); do rm -f "$(DESTDIR)$$link"; done
+	@rmdir "$(DESTDIR)$(CMAKEDIR)" 2>/dev/null || true
 	@[ ! -d "$(DESTDIR)$(DATADIR)" ] || find "$(DESTDIR)$(DATADIR)" -depth -type d -empty -delete
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
