@@ -15,8 +15,8 @@
 #   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
 #   make wheel      the Python package, in build/wheels
-#   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
-#                   uninstall removes what install has put there
+#   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=
+#                   BASHDIR= ZSHDIR= FISHDIR=; uninstall removes what install has put there
 #
 #   V=1             show commands
 #   WERROR=1        warnings are errors
@@ -40,6 +40,9 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DATADIR    ?= $(PREFIX)/share/gemmtune
 DOCDIR     ?= $(PREFIX)/share/doc/gemmtune
+BASHDIR    ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR    ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
 
@@ -58,6 +61,8 @@ PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 SHIM_SRC := $(filter-out shim/audit.c,$(wildcard shim/*.c))
 SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.o)
 SHIMS    := $(B)/libgemmtune-blas.so $(B)/libgemmtune-audit.so
+# Under the names that bash, zsh and fish expect.
+COMPLETIONS := $(addprefix $(B)/completions/,gemmtune _gemmtune gemmtune.fish)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(addprefix $(B)/tests/fake/,libcuda.so libopencl_ptx.so)
 PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 
@@ -177,7 +182,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS) $(B)/libgemmtune_jax.so
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS) $(B)/libgemmtune_jax.so $(COMPLETIONS)
 
 # The head of this file.
 help:
@@ -216,6 +221,15 @@ $(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec -fno-math-er
 $(B)/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/libgemmtune.so
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $< -L$(B) -lgemmtune
+
+# Completions of shells, out of the program's tables of options.
+define completion
+$(B)/completions/$1: tools/packages/completions/gemmtune.$2.in $(B)/gemmtune
+	$$(call generate,$(B)/gemmtune complete $2 <$$<)
+endef
+$(eval $(call completion,gemmtune,bash))
+$(eval $(call completion,_gemmtune,zsh))
+$(eval $(call completion,gemmtune.fish,fish))
 
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
@@ -570,11 +584,12 @@ $(B)/%.cmake: tools/packages/cmake/%.cmake.in FORCE
 DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
 DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/CMakeLists.txt)
 SO   := libgemmtune.so
-# SOURCE:FOLDER of every file that is installed, links apart
+# SOURCE:FOLDER of every file that is installed, links apart.
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
     $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) $(SHIMS:%=%:$(LIBDIR)) \
     $(B)/libgemmtune_jax.so:$(LIBDIR) $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig \
-    $(patsubst %,%:$(CMAKEDIR),$(filter %.cmake,$(FOUND_BY))) docs/man/gemmtune.1:$(MANDIR)/man1 \
+    $(patsubst %,%:$(CMAKEDIR),$(filter %.cmake,$(FOUND_BY))) $(B)/completions/gemmtune:$(BASHDIR) \
+    $(B)/completions/_gemmtune:$(ZSHDIR) $(B)/completions/gemmtune.fish:$(FISHDIR) docs/man/gemmtune.1:$(MANDIR)/man1 \
     $(foreach f,$(DATA),$f:$(DATADIR)/$(patsubst %/,%,$(dir $f))) \
     $(foreach f,$(DOCS),$f:$(DOCDIR)/$(patsubst %/,%,$(dir $f)))
 INSTALLED_LINKS = $(LIBDIR)/$(SO).$(SOVERSION) $(LIBDIR)/$(SO)

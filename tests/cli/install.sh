@@ -38,7 +38,9 @@ for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md
     share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
     share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \
     lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a lib/libgemmtune-blas.so \
-    lib/libgemmtune-audit.so lib/libgemmtune_jax.so lib/cmake/gemmtune/gemmtune-config.cmake; do
+    lib/libgemmtune-audit.so lib/libgemmtune_jax.so lib/cmake/gemmtune/gemmtune-config.cmake \
+    share/bash-completion/completions/gemmtune share/zsh/site-functions/_gemmtune \
+    share/fish/vendor_completions.d/gemmtune.fish; do
     [ -s "$root/opt/gt/$file" ]
     verdict "$file" $?
 done
