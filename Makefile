@@ -33,6 +33,10 @@ VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
 # While the major version is 0, each minor version is an ABI of its own.
 SOVERSION := $(patsubst 0,0.$(word 2,$(subst ., ,$(VERSION))),$(firstword $(subst ., ,$(VERSION))))
 
+# The revision of the sources, for --version; "" where git does not know it. A package that is built from an
+# archive may give it.
+REVISION  ?= $(shell [ ! -e .git ] || git describe --always --exclude='*' --abbrev=12 --dirty 2>/dev/null)
+
 PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin
 LIBDIR     ?= $(PREFIX)/lib
@@ -287,6 +291,11 @@ $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
 	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(KERNELS) $(SCHEMA)))
+# Only this object knows it, so a commit costs one object and a link.
+$(B)/revision: FORCE
+	$(call remember,$(REVISION))
+$(B)/tuner/cmd/main.o: $(B)/revision
+$(B)/tuner/cmd/main.o: FILE_CFLAGS = $(if $(REVISION),-DGT_REVISION='"$(REVISION)"')
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))

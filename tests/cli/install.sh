@@ -25,7 +25,7 @@ expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64
 # What is known of a device is found beside the program, however the program is started.
 unset GEMMTUNE_DEVICES
 best() {
-    "$@" predict f32-nn-512x512x512 --device-file h200 --csv 2>/dev/null | tail -n 1
+    "$@" predict f32-nn-512x512x512 --device-file h200 --family block --csv 2>/dev/null | tail -n 1
 }
 known=$(GEMMTUNE_DEVICES="$GT_SRC/devices" best "$GEMMTUNE")
 [ -n "$known" ] && [ "$known" != "$(GEMMTUNE_DEVICES="$work" best "$GEMMTUNE")" ]

@@ -70,11 +70,6 @@ static int unknown(const char *name) {
                   name);
 }
 
-static int print_version(void) {
-    printf("gemmtune %s\n", gt_common_version());
-    return GT_EXIT_OK;
-}
-
 /* An option of the program itself, or one that looks like a misspelling of it. */
 static int own_option(const char *word) {
     static const struct {
@@ -83,8 +78,8 @@ static int own_option(const char *word) {
     } own[] = {
         {"--help", print_help},
         {"-h", print_help},
-        {"--version", print_version},
-        {"-V", print_version},
+        {"--version", gt_cmd_print_version},
+        {"-V", gt_cmd_print_version},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(word, own[i].word) == 0)
