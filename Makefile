@@ -15,6 +15,8 @@
 #   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
 #   make wheel      the Python package, in build/wheels
+#   make deb        the Debian packages, in build/debs; make check-packages tests them, CMake's files and the
+#                   recipes of tools/packages
 #   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=
 #                   BASHDIR= ZSHDIR= FISHDIR=; uninstall removes what install has put there
 #
@@ -98,6 +100,8 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 PYTHON := $(call pick,$(wildcard tests/python/*.sh))
+# Apart from the others: one of them installs packages, where the system will be thrown away.
+PACKAGES := $(call pick,$(wildcard tests/packages/*.sh))
 # A line "check: WORD..." at the head of a test, in a comment of its own, says which lists have it:
 #   long     `make check` leaves the test to `make check-long`
 #   part     `make check` does a part of the test, and `make check-long` the rest
@@ -180,8 +184,8 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-python check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man wheel \
+        check-device check-tune check-cli check-python check-packages check-threads check-nvrtc check-ptx test-programs \
+        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man deb deb-parts wheel \
         wheel-parts FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -451,6 +455,10 @@ check-python: all $(TOOLS)
 # The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
+check-packages:
+	@tools/setup build packages
+	@$(MAKE) --no-print-directory $(jobs) $(if $(shell command -v dpkg),deb-parts) all $(GUARD)
+	$(call some,$(PACKAGES))@$(RUN) $(PACKAGES)
 check-threads: $(THREADED) $(GUARD)
 	@$(RUN) $(THREADED)
 
@@ -565,7 +573,7 @@ lint:
 	    --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    $(CPPCHECK_OFF:%=--suppress=%) \
 	    $(filter-out tests/%,$(filter %.c,$(C_FILES)))
-	shellcheck -x $(SCRIPTS)
+	shellcheck -x $(SCRIPTS) tools/packages/make-deb
 	mandoc -Tlint -Wwarning docs/man/gemmtune.1
 
 format:
@@ -655,6 +663,13 @@ wheel:
 	@rm -rf $(B)/wheel
 	@$(MAKE) --no-print-directory $(jobs) wheel-parts
 	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(WHEELS)
+
+# The Debian packages, of what is built, in build/debs.
+deb:
+	@tools/setup build packages
+	@$(MAKE) --no-print-directory $(jobs) deb-parts
+deb-parts: all
+	+@CC='$(CC)' tools/packages/make-deb $(B) $(B)/debs
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

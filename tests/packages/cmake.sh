@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# check: slow
 # cmake.sh - find_package(gemmtune) finds what `make install` has put into a folder that was moved
 # afterwards: the shared library and the archive, for the project of examples/. Versions of another
 # ABI and parts that are missing are refused, with a sentence.
