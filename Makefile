@@ -583,7 +583,7 @@ format-check:
 
 # ---- shipping -------------------------------------------------------------------------------
 
-# What other build systems find: pkg-config and CMake. CMake's paths are relative to its files.
+# The files by which pkg-config and CMake find the library. CMake's paths are relative to its files.
 CMAKEDIR   = $(LIBDIR)/cmake/gemmtune
 from_cmake = $(shell realpath -ms --relative-to=$(CMAKEDIR) $1)
 FOUND_BY  := $(addprefix $(B)/,gemmtune.pc gemmtune-config.cmake gemmtune-config-version.cmake)

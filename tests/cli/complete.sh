@@ -23,23 +23,23 @@ options_of() {
 }
 "$GEMMTUNE" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*/\1/p' >"$work/commands"
 
-# bash_offers WORD...: what bash offers for the last word, a line each
-bash_offers() {
-    (cd "$work/here" && bash --norc --noprofile -c '. "$0" && COMP_WORDS=(gemmtune "$@") COMP_CWORD=$# &&
-        _gemmtune && printf "%s\n" "${COMPREPLY[@]}"' "$work/bash" "$@") 2>"$work/err" | sort >"$work/offers"
-}
-
-# fish_offers WORD...: the same of fish
-fish_offers() {
-    (cd "$work/here" && LINE="gemmtune $*" fish --no-config -c "source $work/fish; complete -C \"\$LINE\"") \
-        2>"$work/err" | cut -f 1 | sort >"$work/offers"
+# ask_shell WORD...: what $shell offers for the last word, a line each
+ask_shell() {
+    cd "$work/here" || return
+    case $shell in
+    bash)
+        bash --norc --noprofile -c '. "$0" && COMP_WORDS=(gemmtune "$@") COMP_CWORD=$# && _gemmtune &&
+            printf "%s\n" "${COMPREPLY[@]}"' "$work/bash" "$@"
+        ;;
+    fish) LINE="gemmtune $*" fish --no-config -c "source $work/fish; complete -C \"\$LINE\"" | cut -f 1 ;;
+    esac
 }
 
 # offers NAME WANTED WORD...: exactly the wanted words
 offers() {
     name=$1 wanted=$2
     shift 2
-    ${shell}_offers "$@"
+    (ask_shell "$@") 2>"$work/err" | sort >"$work/offers"
     # shellcheck disable=SC2086 # words
     printf '%s\n' $wanted | sort >"$work/wanted"
     diff "$work/wanted" "$work/offers" >"$work/out"

@@ -12,7 +12,7 @@ expect "-V" 0 '^gemmtune ' -V
     "gemmtune revision abi compiler libraries backends families " ]
 verdict "and how it was built" $?
 [ "$(sed -n 's/^families  *//p' "$work/out" | tr ' ' '\n' | sort)" = \
-    "$(cd "$GT_SRC/templates" && ls -d ./*/space.json | sed 's/..\(.*\)\/.*/\1/' | sort)" ] &&
+    "$(find "$GT_SRC/templates" -name space.json | sed 's/.*templates.\(.*\)\/.*/\1/' | sort)" ] &&
     grep -q '^backends   CUDA, OpenCL; ' "$work/out" &&
     grep -q '^libraries  SQLite 3\.[0-9.]*, cJSON 1\.[0-9.]*, zlib 1\.[0-9.]*$' "$work/out" &&
     grep -q "^abi  *libgemmtune.so.$(sed -n '1s/gemmtune \([0-9]*\.[0-9]*\).*/\1/p' "$work/out" |

@@ -35,7 +35,7 @@ static void put_fact(const char *fact, const char *text) {
     gt_wrap_row(stdout, (const char *const[]){fact, text}, (const size_t[]){0, 11}, 2);
 }
 
-/* Puts a word behind those that are there. */
+/* Adds a word to a list. */
 static int put_word(char text[TEXT_SIZE], int length, const char *word,
                     const char *between) {
     length = gt_text_put(text, TEXT_SIZE, length, length > 0 ? between : "");
