@@ -25,9 +25,9 @@
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target:
 #                   make check-unit T=test_table, make check-cli T='help tables'
-#   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the tests of check-long and
-#                   every (N/8)th of their items, every Nth item elsewhere, in scripts at most
-#                   every 16th; N is a multiple of 8
+#   GT_SHARE=I/N    part I of the longest lists of tests: a sixteenth of the tests of check-long and
+#                   every (N/16)th of their items, every Nth item elsewhere, in scripts at most
+#                   every 16th; N is a multiple of 16
 #   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
@@ -119,17 +119,17 @@ $(foreach m,$(MARKS),$(if $(filter $m=%,$(MARKED)),,$(error no test has a line "
 # The tests that have one of these words.
 marked = $(filter $(patsubst tests/%.c,$(B)/tests/%,$(foreach m,$1,$(patsubst $m=%,%,$(filter $m=%,$(MARKED))))), \
     $(DEVICE) $(TUNE) $(CLI) $(PYTHON) $(UNIT))
-# GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
+# GT_SHARE=I/N: every sixteenth one, so that sixteen of I in a row run them all.
 ifdef GT_SHARE
-ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
-$(error GT_SHARE=I/N: N is a multiple of 8)
+ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 16))),0)
+$(error GT_SHARE=I/N: N is a multiple of 16)
 endif
 endif
-eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
-              sed -n $$(($${i%%/*} % 8 + 1))~8p),$1)
-# These tests take their items by I / 8. By I, a test would take the same ones whenever it is run.
-LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
-LONG  := $(call eighth,$(call marked,part long))
+sixteenth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
+              sed -n $$(($${i%%/*} % 16 + 1))~16p),$1)
+# These tests take their items by I / 16. By I, a test would take the same ones whenever it is run.
+LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 16))/$$(($${i##*/} / 16))))
+LONG  := $(call sixteenth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(PYTHON) $(CLI) $(UNIT))
 
