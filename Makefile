@@ -15,23 +15,29 @@
 #   make figures    picture and tables of README.md and docs/, out of docs/figures/*.json (tools/figures)
 #   make help       this text
 #   make wheel      the Python package, in build/wheels
-#   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=;
-#                   uninstall removes what install has put there
+#   make deb        the Debian packages, in build/debs; make check-packages tests them, CMake's files and the
+#                   recipes of tools/packages
+#   make install    PREFIX=/usr/local DESTDIR= BINDIR= LIBDIR= INCLUDEDIR= MANDIR= DATADIR= DOCDIR=
+#                   BASHDIR= ZSHDIR= FISHDIR=; uninstall removes what install has put there
 #
 #   V=1             show commands
 #   WERROR=1        warnings are errors
 #   SAN=LIST        address,undefined or thread: sanitizers, in build-LIST/
 #   T='a b'         only the tests of these names, in any check target:
 #                   make check-unit T=test_table, make check-cli T='help tables'
-#   GT_SHARE=I/N    part I of the longest lists of tests: an eighth of the tests of check-long and
-#                   every (N/8)th of their items, every Nth item elsewhere, in scripts at most
-#                   every 16th; N is a multiple of 8
+#   GT_SHARE=I/N    part I of the longest lists of tests: a sixteenth of the tests of check-long and
+#                   every (N/16)th of their items, every Nth item elsewhere, in scripts at most
+#                   every 16th; N is a multiple of 16
 #   GT_TEST_JOBS=N  so many tests at once (as many as there are cores)
 
 VERSION   := $(shell awk '/define GEMMTUNE_VERSION_(MAJOR|MINOR|PATCH)/ \
                         { printf "%s%s", dot, $$3; dot = "." }' include/gemmtune.h)
 # While the major version is 0, each minor version is an ABI of its own.
 SOVERSION := $(patsubst 0,0.$(word 2,$(subst ., ,$(VERSION))),$(firstword $(subst ., ,$(VERSION))))
+
+# The revision of the sources, for --version; "" where git does not know it. A package that is built from an
+# archive may give it.
+REVISION  ?= $(shell [ ! -e .git ] || git describe --always --exclude='*' --abbrev=12 --dirty 2>/dev/null)
 
 PREFIX     ?= /usr/local
 BINDIR     ?= $(PREFIX)/bin
@@ -40,6 +46,9 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR     ?= $(PREFIX)/share/man
 DATADIR    ?= $(PREFIX)/share/gemmtune
 DOCDIR     ?= $(PREFIX)/share/doc/gemmtune
+BASHDIR    ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR     ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR    ?= $(PREFIX)/share/fish/vendor_completions.d
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
 
@@ -58,6 +67,8 @@ PROG_SRC := $(filter-out $(LIB_DB),$(wildcard db/*.c)) $(wildcard tuner/*/*.c)
 SHIM_SRC := $(filter-out shim/audit.c,$(wildcard shim/*.c))
 SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.o)
 SHIMS    := $(B)/libgemmtune-blas.so $(B)/libgemmtune-audit.so
+# Under the names that bash, zsh and fish expect.
+COMPLETIONS := $(addprefix $(B)/completions/,gemmtune _gemmtune gemmtune.fish)
 FAKE_SO  := $(patsubst %.c,$(B)/%.so,$(wildcard tests/fake/lib*.c)) $(addprefix $(B)/tests/fake/,libcuda.so libopencl_ptx.so)
 PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 
@@ -90,6 +101,8 @@ DEVICE := $(call bins,device) $(call pick,$(HEADERS))
 TUNE   := $(call bins,tune) $(call pick,$(filter-out %/lib.sh,$(wildcard tests/tune/*.sh)))
 CLI    := $(call pick,$(filter-out %/lib.sh,$(wildcard tests/cli/*.sh)))
 PYTHON := $(call pick,$(wildcard tests/python/*.sh))
+# Apart from the others: one of them installs packages, where the system will be thrown away.
+PACKAGES := $(call pick,$(wildcard tests/packages/*.sh))
 # A line "check: WORD..." at the head of a test, in a comment of its own, says which lists have it:
 #   long     `make check` leaves the test to `make check-long`
 #   part     `make check` does a part of the test, and `make check-long` the rest
@@ -107,17 +120,17 @@ $(foreach m,$(MARKS),$(if $(filter $m=%,$(MARKED)),,$(error no test has a line "
 # The tests that have one of these words.
 marked = $(filter $(patsubst tests/%.c,$(B)/tests/%,$(foreach m,$1,$(patsubst $m=%,%,$(filter $m=%,$(MARKED))))), \
     $(DEVICE) $(TUNE) $(CLI) $(PYTHON) $(UNIT))
-# GT_SHARE=I/N: every eighth one, so that eight of I in a row run them all.
+# GT_SHARE=I/N: every sixteenth one, so that sixteen of I in a row run them all.
 ifdef GT_SHARE
-ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 8))),0)
-$(error GT_SHARE=I/N: N is a multiple of 8)
+ifneq ($(shell echo $$(($(lastword $(subst /, ,$(GT_SHARE))) % 16))),0)
+$(error GT_SHARE=I/N: N is a multiple of 16)
 endif
 endif
-eighth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
-              sed -n $$(($${i%%/*} % 8 + 1))~8p),$1)
-# These tests take their items by I / 8. By I, a test would take the same ones whenever it is run.
-LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 8))/$$(($${i##*/} / 8))))
-LONG  := $(call eighth,$(call marked,part long))
+sixteenth = $(if $(GT_SHARE),$(shell i=$(GT_SHARE); printf '%s\n' $1 | \
+              sed -n $$(($${i%%/*} % 16 + 1))~16p),$1)
+# These tests take their items by I / 16. By I, a test would take the same ones whenever it is run.
+LONG_SHARE := $(if $(GT_SHARE),$(shell i=$(GT_SHARE); echo $$(($${i%%/*} / 16))/$$(($${i##*/} / 16))))
+LONG  := $(call sixteenth,$(call marked,part long))
 # The long ones first, so that no core is idle at the end.
 TESTS := $(filter-out $(call marked,long),$(DEVICE) $(TUNE) $(PYTHON) $(CLI) $(UNIT))
 
@@ -172,13 +185,13 @@ $(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $1 $(LIBS)
 endef
 
 .PHONY: all help demo check check-all check-long check-long-all check-quick check-unit \
-        check-device check-tune check-cli check-python check-threads check-nvrtc check-ptx test-programs \
-        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man wheel \
+        check-device check-tune check-cli check-python check-packages check-threads check-nvrtc check-ptx test-programs \
+        examples fuzz fuzz-epilogue abi restamp figures lint format format-check install uninstall clean setup dist man deb deb-parts wheel \
         wheel-parts FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS) $(B)/libgemmtune_jax.so
+all: $(B)/gemmtune $(B)/libgemmtune.a $(B)/libgemmtune.so $(SHIMS) $(B)/libgemmtune_jax.so $(COMPLETIONS)
 
 # The head of this file.
 help:
@@ -217,6 +230,15 @@ $(B)/shim/%.o: FILE_CFLAGS = -D_GNU_SOURCE -ftls-model=initial-exec -fno-math-er
 $(B)/libgemmtune_jax.so: $(B)/python/native/jax_call.o $(B)/libgemmtune.so
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -shared -o $@ $< -L$(B) -lgemmtune
+
+# Completions of shells, out of the program's tables of options.
+define completion
+$(B)/completions/$1: tools/packages/completions/gemmtune.$2.in $(B)/gemmtune
+	$$(call generate,$(B)/gemmtune complete $2 <$$<)
+endef
+$(eval $(call completion,gemmtune,bash))
+$(eval $(call completion,_gemmtune,zsh))
+$(eval $(call completion,gemmtune.fish,fish))
 
 $(B)/%.o: %.c $(B)/flags
 	$(call compile)
@@ -276,6 +298,11 @@ $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
 	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(PAGE) $(KERNELS) $(SCHEMA)))
+# Only this object knows it, so a commit costs one object and a link.
+$(B)/revision: FORCE
+	$(call remember,$(REVISION))
+$(B)/tuner/cmd/main.o: $(B)/revision
+$(B)/tuner/cmd/main.o: FILE_CFLAGS = $(if $(REVISION),-DGT_REVISION='"$(REVISION)"')
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))
@@ -431,6 +458,10 @@ check-python: all $(TOOLS)
 # The tests that need no device and little time: for sanitizers.
 check-quick: all $(UNIT) $(REPLAY) $(FEW_TOOLS)
 	@$(RUN) $(filter-out $(call marked,slow),$(CLI)) $(UNIT)
+check-packages:
+	@tools/setup build packages
+	@$(MAKE) --no-print-directory $(jobs) $(if $(shell command -v dpkg),deb-parts) all $(GUARD)
+	$(call some,$(PACKAGES))@$(RUN) $(PACKAGES)
 check-threads: $(THREADED) $(GUARD)
 	@$(RUN) $(THREADED)
 
@@ -525,7 +556,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools python/native,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/packages %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 
@@ -545,7 +576,7 @@ lint:
 	    --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 	    $(CPPCHECK_OFF:%=--suppress=%) \
 	    $(filter-out tests/%,$(filter %.c,$(C_FILES)))
-	shellcheck -x $(SCRIPTS)
+	shellcheck -x $(SCRIPTS) tools/packages/make-deb
 	mandoc -Tlint -Wwarning docs/man/gemmtune.1
 
 format:
@@ -555,23 +586,35 @@ format-check:
 
 # ---- shipping -------------------------------------------------------------------------------
 
+# The files by which pkg-config and CMake find the library. CMake's paths are relative to its files.
+CMAKEDIR   = $(LIBDIR)/cmake/gemmtune
+from_cmake = $(shell realpath -ms --relative-to=$(CMAKEDIR) $1)
+FOUND_BY  := $(addprefix $(B)/,gemmtune.pc gemmtune-config.cmake gemmtune-config-version.cmake)
+define fill_in
+@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+     -e 's|@TO_INCLUDE@|$(call from_cmake,$(INCLUDEDIR))|' -e 's|@TO_BIN@|$(call from_cmake,$(BINDIR))|' \
+     -e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|' $< >$@
+endef
 $(B)/gemmtune.pc: gemmtune.pc.in FORCE
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	     -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' $< >$@
+	$(fill_in)
+$(B)/%.cmake: tools/packages/cmake/%.cmake.in FORCE
+	$(fill_in)
 
 # Data and examples have the paths that they have here.
 DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
-DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/CMakeLists.txt)
 SO   := libgemmtune.so
-# SOURCE:FOLDER of every file that is installed, links apart
+# SOURCE:FOLDER of every file that is installed, links apart.
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \
     $(B)/libgemmtune.a:$(LIBDIR) $(B)/$(SO).$(VERSION):$(LIBDIR) $(SHIMS:%=%:$(LIBDIR)) \
-    $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig docs/man/gemmtune.1:$(MANDIR)/man1 \
+    $(B)/libgemmtune_jax.so:$(LIBDIR) $(B)/gemmtune.pc:$(LIBDIR)/pkgconfig \
+    $(patsubst %,%:$(CMAKEDIR),$(filter %.cmake,$(FOUND_BY))) $(B)/completions/gemmtune:$(BASHDIR) \
+    $(B)/completions/_gemmtune:$(ZSHDIR) $(B)/completions/gemmtune.fish:$(FISHDIR) docs/man/gemmtune.1:$(MANDIR)/man1 \
     $(foreach f,$(DATA),$f:$(DATADIR)/$(patsubst %/,%,$(dir $f))) \
     $(foreach f,$(DOCS),$f:$(DOCDIR)/$(patsubst %/,%,$(dir $f)))
 INSTALLED_LINKS = $(LIBDIR)/$(SO).$(SOVERSION) $(LIBDIR)/$(SO)
 
-install: all $(B)/gemmtune.pc
+install: all $(FOUND_BY)
 	@set -e; for each in $(INSTALLED); do \
 	    file=$${each%%:*} to="$(DESTDIR)$${each#*:}"; \
 	    mode=644; [ ! -x "$$file" ] || mode=755; \
@@ -586,6 +629,7 @@ uninstall:
 	    file=$${each%%:*} && rm -f "$(DESTDIR)$${each#*:}/$${file##*/}"; \
 	done; \
 	for link in $(INSTALLED_LINKS); do rm -f "$(DESTDIR)$$link"; done
+	@rmdir "$(DESTDIR)$(CMAKEDIR)" 2>/dev/null || true
 	@[ ! -d "$(DESTDIR)$(DATADIR)" ] || find "$(DESTDIR)$(DATADIR)" -depth -type d -empty -delete
 	@[ ! -d "$(DESTDIR)$(DOCDIR)" ] || find "$(DESTDIR)$(DOCDIR)" -depth -type d -empty -delete
 
@@ -622,6 +666,13 @@ wheel:
 	@rm -rf $(B)/wheel
 	@$(MAKE) --no-print-directory $(jobs) wheel-parts
 	@GEMMTUNE_WHEEL_BUILT=1 BUILD=$(B) python3 python/backend/gemmtune_build.py $(WHEELS)
+
+# The Debian packages, of what is built, in build/debs.
+deb:
+	@tools/setup build packages
+	@$(MAKE) --no-print-directory $(jobs) deb-parts
+deb-parts: all
+	+@CC='$(CC)' tools/packages/make-deb $(B) $(B)/debs
 
 dist:
 	git archive --format=tar.gz --prefix=gemmtune-$(VERSION)/ -o gemmtune-$(VERSION).tar.gz HEAD

@@ -52,6 +52,8 @@ void gt_db_close_unused(struct gt_db *db);
  * $XDG_DATA_HOME/gemmtune/gemmtune.db, else $HOME/.local/share/gemmtune/gemmtune.db. EIO
  * when none of them is set. */
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err);
+/* The version of the SQLite that is linked: "3.40.1". */
+const char *gt_db_sqlite_version(void);
 
 /* The state of an open file, told without reading rows. */
 struct gt_db_state {

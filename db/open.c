@@ -26,6 +26,10 @@ static const char *folder_variable(const char *name) {
     return value != NULL && value[0] == '/' ? value : NULL;
 }
 
+const char *gt_db_sqlite_version(void) {
+    return sqlite3_libversion();
+}
+
 gt_status gt_db_default_path(char *buf, size_t size, struct gt_err *err) {
     const char *file = getenv("GEMMTUNE_DB");
     const char *data = folder_variable("XDG_DATA_HOME");

@@ -8,6 +8,18 @@ expect "--help" 0 'Exit codes:' --help
 expect "-h" 0 '^usage: ' -h
 expect "--version" 0 '^gemmtune [0-9]*\.[0-9]*\.[0-9]*$' --version
 expect "-V" 0 '^gemmtune ' -V
+[ "$(sed -n 's/^\([a-z]*\) .*/\1/p' "$work/out" | tr '\n' ' ')" = \
+    "gemmtune revision abi compiler libraries backends families " ]
+verdict "and how it was built" $?
+[ "$(sed -n 's/^families  *//p' "$work/out" | tr ' ' '\n' | sort)" = \
+    "$(find "$GT_SRC/templates" -name space.json | sed 's/.*templates.\(.*\)\/.*/\1/' | sort)" ] &&
+    grep -q '^backends   CUDA, OpenCL; ' "$work/out" &&
+    grep -q '^libraries  SQLite 3\.[0-9.]*, cJSON 1\.[0-9.]*, zlib 1\.[0-9.]*$' "$work/out" &&
+    grep -q "^abi  *libgemmtune.so.$(sed -n '1s/gemmtune \([0-9]*\.[0-9]*\).*/\1/p' "$work/out" |
+        sed 's/^\([1-9][0-9]*\)\..*/\1/')$" "$work/out"
+verdict "backends, families, libraries, the name of the shared library" $?
+! grep -q -e "$GT_SRC" -e "$GT_BUILD" -e "$(date +%Y-%m-%d)" "$work/out"
+verdict "no path and no day of the build" $?
 
 try --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p' "$work/out")

@@ -25,7 +25,7 @@ expect "and reads an installed device file" 0 "NVIDIA H200" predict f32-nn-64x64
 # What is known of a device is found beside the program, however the program is started.
 unset GEMMTUNE_DEVICES
 best() {
-    "$@" predict f32-nn-512x512x512 --device-file h200 --csv 2>/dev/null | tail -n 1
+    "$@" predict f32-nn-512x512x512 --device-file h200 --family block --csv 2>/dev/null | tail -n 1
 }
 known=$(GEMMTUNE_DEVICES="$GT_SRC/devices" best "$GEMMTUNE")
 [ -n "$known" ] && [ "$known" != "$(GEMMTUNE_DEVICES="$work" best "$GEMMTUNE")" ]
@@ -38,7 +38,9 @@ for file in share/doc/gemmtune/README.md share/doc/gemmtune/docs/ARCHITECTURE.md
     share/doc/gemmtune/examples/gemm_opencl.c share/doc/gemmtune/examples/opencl_device.h \
     share/doc/gemmtune/examples/report.h share/man/man1/gemmtune.1 include/gemmtune.h \
     lib/pkgconfig/gemmtune.pc lib/libgemmtune.so lib/libgemmtune.a lib/libgemmtune-blas.so \
-    lib/libgemmtune-audit.so; do
+    lib/libgemmtune-audit.so lib/libgemmtune_jax.so lib/cmake/gemmtune/gemmtune-config.cmake \
+    share/bash-completion/completions/gemmtune share/zsh/site-functions/_gemmtune \
+    share/fish/vendor_completions.d/gemmtune.fish; do
     [ -s "$root/opt/gt/$file" ]
     verdict "$file" $?
 done

@@ -124,7 +124,7 @@ bench "$one" "$other" f64-tt-33x35x70,lda=40,beta i32-nn-8x8x8 --json
 is "a whole run: exit 0" "$code" 0
 is "the version and the command are in the file" "$(sql :memory: "
     SELECT json_extract(s, '\$.gemmtune') || ' ' || json_extract(s, '\$.command')
-    FROM (SELECT readfile('$TMPDIR/out') AS s)")" "$("$GEMMTUNE" --version | cut -d' ' -f2) gemmtune bench --device 0 \
+    FROM (SELECT readfile('$TMPDIR/out') AS s)")" "$("$GEMMTUNE" --version | sed -n '1s/.* //p') gemmtune bench --device 0 \
 --db $db --rounds 6 $one $other f64-tt-33x35x70,lda=40,beta i32-nn-8x8x8 --json"
 is "no candidate is wrong" "$(lines wrong | tr '\n' ' ')$(grep -c 'wrong candidate' "$TMPDIR/err")" \
     "0 0 0 0 0"

@@ -14,16 +14,17 @@ extern const struct gt_cmd gt_cmd_tune, gt_cmd_trial, gt_cmd_run, gt_cmd_verify,
     gt_cmd_space, gt_cmd_explain, gt_cmd_compare, gt_cmd_export, gt_cmd_import,
     gt_cmd_merge, gt_cmd_cache, gt_cmd_doctor, gt_cmd_bench, gt_cmd_agree, gt_cmd_replay,
     gt_cmd_predict, gt_cmd_evaluate, gt_cmd_man, gt_cmd_stream, gt_cmd_member,
-    gt_cmd_figures, gt_cmd_build, gt_cmd_record, gt_cmd_exec, gt_cmd_report;
+    gt_cmd_figures, gt_cmd_build, gt_cmd_record, gt_cmd_exec, gt_cmd_complete,
+    gt_cmd_report;
 
 const struct gt_cmd *const gt_cmds[] = {
-    &gt_cmd_devices, &gt_cmd_record, &gt_cmd_tune,   &gt_cmd_build,   &gt_cmd_list,
-    &gt_cmd_report,  &gt_cmd_show,   &gt_cmd_lookup, &gt_cmd_exec,    &gt_cmd_run,
-    &gt_cmd_stream,  &gt_cmd_trial,  &gt_cmd_space,  &gt_cmd_verify,  &gt_cmd_explain,
-    &gt_cmd_predict, &gt_cmd_ladder, &gt_cmd_bench,  &gt_cmd_figures, &gt_cmd_evaluate,
-    &gt_cmd_compare, &gt_cmd_export, &gt_cmd_import, &gt_cmd_agree,   &gt_cmd_replay,
-    &gt_cmd_merge,   &gt_cmd_doctor, &gt_cmd_cache,  &gt_cmd_worker,  &gt_cmd_member,
-    &gt_cmd_man,     NULL,
+    &gt_cmd_devices, &gt_cmd_record,   &gt_cmd_tune,   &gt_cmd_build,   &gt_cmd_list,
+    &gt_cmd_report,  &gt_cmd_show,     &gt_cmd_lookup, &gt_cmd_exec,    &gt_cmd_run,
+    &gt_cmd_stream,  &gt_cmd_trial,    &gt_cmd_space,  &gt_cmd_verify,  &gt_cmd_explain,
+    &gt_cmd_predict, &gt_cmd_ladder,   &gt_cmd_bench,  &gt_cmd_figures, &gt_cmd_evaluate,
+    &gt_cmd_compare, &gt_cmd_export,   &gt_cmd_import, &gt_cmd_agree,   &gt_cmd_replay,
+    &gt_cmd_merge,   &gt_cmd_doctor,   &gt_cmd_cache,  &gt_cmd_worker,  &gt_cmd_member,
+    &gt_cmd_man,     &gt_cmd_complete, NULL,
 };
 
 enum { CMDS = sizeof gt_cmds / sizeof *gt_cmds };
@@ -70,11 +71,6 @@ static int unknown(const char *name) {
                   name);
 }
 
-static int print_version(void) {
-    printf("gemmtune %s\n", gt_common_version());
-    return GT_EXIT_OK;
-}
-
 /* An option of the program itself, or one that looks like a misspelling of it. */
 static int own_option(const char *word) {
     static const struct {
@@ -83,8 +79,8 @@ static int own_option(const char *word) {
     } own[] = {
         {"--help", print_help},
         {"-h", print_help},
-        {"--version", print_version},
-        {"-V", print_version},
+        {"--version", gt_cmd_print_version},
+        {"-V", gt_cmd_print_version},
     };
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strcmp(word, own[i].word) == 0)

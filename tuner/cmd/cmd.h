@@ -68,6 +68,12 @@ extern const struct gt_cmd *const gt_cmds[]; /* ended by NULL, in the order of -
  * the first argument is an option, it runs `tune`. */
 int gt_cmd_dispatch(int argc, char **argv);
 
+/* The revision of the sources that the program was built from, or NULL. main sets it: an
+ * object that knew it would be built anew with each commit. */
+extern const char *gt_cmd_revision;
+/* Prints the version and facts of the build. */
+int gt_cmd_print_version(void);
+
 /* Parses options into `values` (zeroed or preset by the caller) and leaves the operands in
  * argv[*first..argc). Returns -1 to go on, else the exit code: 0 after --help, which prints
  * to stdout; 2 after a usage error, with one line and a hint on stderr. */

@@ -16,6 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef GT_REVISION /* the Makefile gives it */
+#define GT_REVISION NULL
+#endif
+
 /* Opens /dev/null for closed standard descriptors. Otherwise the next file that is opened
  * would get one of them, and a table could be printed into the database. The stand-in fails
  * every read or write, as a closed descriptor would. */
@@ -63,6 +67,7 @@ static void leave_shim_off(void) {
 }
 
 int main(int argc, char **argv) {
+    gt_cmd_revision = GT_REVISION;
     leave_shim_off();
     hold_standard_descriptors();
     gt_program_ignore(SIGPIPE);

@@ -23,9 +23,13 @@ static const char blas_name[] = "libgemmtune-blas.so",
 
 /* Beside the program, or where `make install` and packages put libraries. */
 static bool find_folder(char folder[GT_PATH_SIZE]) {
-    static const char *const places[] = {"", "/../lib", "/../lib64",
+    static const char *const places[] = {"",
+                                         "/../lib",
+                                         "/../lib64",
                                          "/../lib/x86_64-linux-gnu",
-                                         "/../lib/aarch64-linux-gnu"};
+                                         "/../lib/x86_64-linux-gnu/gemmtune",
+                                         "/../lib/aarch64-linux-gnu",
+                                         "/../lib/aarch64-linux-gnu/gemmtune"};
     char self[GT_PATH_SIZE], path[GT_PATH_SIZE + 64], real[GT_PATH_SIZE];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
