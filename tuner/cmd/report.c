@@ -34,8 +34,7 @@ static const struct gt_option options[] = {
      0},
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, of.device_files), "FILE",
      "describe one of two devices: a file, or a built-in one by name (gtx-1050-3gb); may "
-     "be "
-     "repeated",
+     "be repeated",
      0, 0},
     GT_OPTION_TEMPLATES(struct values),
     {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, of.quiet), NULL,

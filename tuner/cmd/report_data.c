@@ -52,8 +52,8 @@ static void number(FILE *out, double value) {
 
 /* ---- points ---- */
 
-/* Splits "BM=16 BN=32" into "BM BN" and "16 32". False where it is no such text, or long.
- */
+/* Splits "BM=16 BN=32" into "BM BN" and "16 32". False where it is another
+ * text, or long. */
 static bool split(const char *point, char names[FORM_MAX], char values[FORM_MAX]) {
     size_t n = 0, v = 0;
     bool in_value = false;

@@ -214,8 +214,7 @@ static void say_roofline(FILE *out, const struct gt_report_page *r) {
     if (far.count > 0)
         say(out, &far,
             "%zu kernel%s of 20 us or more %s less than 30 %% of the roofline: there may "
-            "be "
-            "more to gain.",
+            "be more to gain.",
             far.count, plural(far.count), far.count == 1 ? "has" : "have");
 }
 
@@ -264,8 +263,8 @@ static void say_doubts(FILE *out, const struct gt_report_page *r) {
             tied.count == 1 ? " is" : "s are");
     if (wide.count > 0)
         say(out, &wide,
-            "%zu time%s uncertain by more than 10 %%: gemmtune tune --again "
-            "measures anew.",
+            "%zu time%s uncertain by more than 10 %%: gemmtune tune --again measures "
+            "anew.",
             wide.count, wide.count == 1 ? " is" : "s are");
     if (old.count > 0)
         say(out, &old, "%zu winner%s of older kernel sources: gemmtune tune searches anew.",
