@@ -263,8 +263,7 @@ static void say_doubts(FILE *out, const struct gt_report_page *r) {
             tied.count == 1 ? " is" : "s are");
     if (wide.count > 0)
         say(out, &wide,
-            "%zu time%s uncertain by more than 10 %%: gemmtune tune --again measures "
-            "anew.",
+            "%zu time%s uncertain by more than 10 %%: gemmtune tune --again measures anew.",
             wide.count, wide.count == 1 ? " is" : "s are");
     if (old.count > 0)
         say(out, &old, "%zu winner%s of older kernel sources: gemmtune tune searches anew.",
