@@ -289,7 +289,7 @@ static void say_failures(FILE *out, const struct gt_report_page *r) {
                  p->correct);
     }
     if (without.count > 0)
-        say(out, &without, "%zu problem%s no kernel.", without.count,
+        say(out, &without, "%zu problem%s no winner yet.", without.count,
             without.count == 1 ? " has" : "s have");
     if (failures > 0)
         say(out, &failed,

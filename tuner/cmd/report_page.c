@@ -67,7 +67,9 @@ static double percent(double part) {
 }
 
 static const char *status_of(const struct row *r) {
-    return r->p->has_winner ? gt_winner_status(&r->p->winner) : "no kernel";
+    return r->p->has_winner    ? gt_winner_status(&r->p->winner)
+           : r->p->correct > 0 ? "no finals yet"
+                               : "no kernel";
 }
 
 static const struct gt_duel *duel_of(const struct row *r) {
@@ -98,7 +100,8 @@ static const struct gt_duel *duel_of(const struct row *r) {
     X(NULL, "trials", COUNT, 1, r->p->trials > 0 ? (double)r->p->trials : (double)NAN,     \
       "kernels that were tried")                                                           \
     X(NULL, "status", TEXT, 0, status_of(r),                                               \
-      "verified here, imported, stale (of older kernel sources) or no kernel")
+      "verified here, imported, stale (of older kernel sources), no finals yet (a search " \
+      "that was stopped) or no kernel")
 GT_COLUMNS(problem, struct row, PROBLEMS)
 static const struct gt_form problems = GT_FORM(problem, "");
 
