@@ -70,8 +70,8 @@ sums="NVIDIA H200: 3 of 4 problems tuned, 2 measured beside the vendor's library
 listed problem >/dev/null
 is "the sums" "$(cat said)" "gemmtune: $sums"
 "$GEMMTUNE" list --sizes app.json --csv >list.csv 2>said
-is "as CSV" "$(sed -n '2p' list.csv | tr -d '\r' | cut -d, -f1,3,8-)" "$won,200,3000,1.500,200000,win"
-has "people read units" "$("$GEMMTUNE" list --sizes app.json 2>said)" "$won *naive * 2 us *cublas 13.1.0 *3 us *1.500 *200 us *win"
+is "as CSV" "$(sed -n '2p' list.csv | tr -d '\r' | cut -d, -f1,3,8-)" "$won,200,3000,1.5,200000,win"
+has "people read units" "$("$GEMMTUNE" list --sizes app.json 2>said)" "$won *naive * 2 us *cublas 13.1.0 *3 us *1.5 *200 us *win"
 cp tuned.db slower.db
 sql slower.db "DELETE FROM rival"
 "$GEMMTUNE" import --db other.db tuned.json >said 2>&1

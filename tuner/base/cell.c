@@ -113,7 +113,7 @@ static const struct {
 } numbers[] = {
     [GT_CELL_BOOL] = {show_bool, show_bool},
     [GT_CELL_COUNT] = {gt_show_count, gt_show_count},
-    [GT_CELL_FIXED] = {show_fixed, show_fixed},
+    [GT_CELL_FIXED] = {show_fixed, gt_show_count},
     [GT_CELL_RATE] = {show_gflops, show_gflops},
     [GT_CELL_NS] = {gt_show_ns, show_count_of_ns},
     [GT_CELL_BYTES] = {gt_show_bytes, gt_show_count},

@@ -31,7 +31,7 @@ enum gt_cell_kind {
     GT_CELL_KEY,
     GT_CELL_BOOL,  /* 0 or 1: false, true */
     GT_CELL_COUNT, /* 12, 3.5 */
-    GT_CELL_FIXED, /* three decimals: 0.950 */
+    GT_CELL_FIXED, /* people read three decimals: 0.950 */
     GT_CELL_RATE,  /* GFLOP/s, four digits: 8867, 0.5 */
     GT_CELL_NS,    /* nanoseconds, above 0; people read "12.3 us" */
     GT_CELL_BYTES, /* people read "1.5 GiB" */

@@ -75,7 +75,7 @@
       [flags & 1 && "tied", !(flags & 2) && "imported", flags & 4 && "older sources"].filter(Boolean).join(", "),
       familyOf(form) + " " + pointText(form, values)]);
     return element("section", [element("h3", "Finals"),
-      list(["", "time", "95 % interval", "workspace", "", "kernel"], lines)]);
+      list(["", "time", "95 % interval", "workspace", "", "kernel"], lines)], { class: "whole" });
   }
 
   function ceiling(row) {
@@ -171,12 +171,13 @@
 
   function detail(row) {
     const box = element("div", null, { class: "detail-body" });
-    if (row.k.length) box.append(inWords(row), ceiling(row), finals(row));
+    if (row.k.length) box.append(ceiling(row), inWords(row));
     if (row.t && row.t.some(t => t[2] > 0)) {
       box.append(search(row), ladder(row));
       const matters = parameters(row);
       if (matters) box.append(matters);
     }
+    if (row.k.length) box.append(finals(row));
     if (row.all && row.all[1] > 0) box.append(failures(row));
     box.append(element("section", [element("h3", "The same in a terminal"),
       element("code", `gemmtune show ${row.n} --device ${row.d}`)]));
