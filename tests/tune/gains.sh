@@ -58,7 +58,7 @@ is "times by hand" $? 0
 is "each line has both times, the library's version, and the calls' gain" \
     "$(listed problem calls ours_ns vendor vendor_ns vendor_ratio saved_ns status)" \
     "$won|200|2000|cublas 13.1.0|3000|1.5|200000|win
-$tied|10|4000|cublas 13.1.0|4000|1.0|0|tie
+$tied|10|4000|cublas 13.1.0|4000|1|0|tie
 $alone|4|$(sql tuned.db "SELECT printf('%.6g', min(median_ns)) FROM record JOIN subject ON subject.id = record.subject
     WHERE problem = '$alone'")|||||not measured
 $new|1||||||not tuned"
@@ -71,13 +71,13 @@ listed problem >/dev/null
 is "the sums" "$(cat said)" "gemmtune: $sums"
 "$GEMMTUNE" list --sizes app.json --csv >list.csv 2>said
 is "as CSV" "$(sed -n '2p' list.csv | tr -d '\r' | cut -d, -f1,3,8-)" "$won,200,3000,1.5,200000,win"
-has "people read units" "$("$GEMMTUNE" list --sizes app.json 2>said)" "$won *naive * 2 us *cublas 13.1.0 *3 us *1.5 *200 us *win"
+has "people read units" "$("$GEMMTUNE" list --sizes app.json 2>said)" "$won *naive * 2 us *cublas 13.1.0 *3 us *1.500 *200 us *win"
 cp tuned.db slower.db
 sql slower.db "DELETE FROM rival"
 "$GEMMTUNE" import --db other.db tuned.json >said 2>&1
 is "imported, and not measured here: nothing is saved" "$(GEMMTUNE_DB=other.db listed problem vendor_ns vendor_ratio saved_ns status)" \
     "$won|3000|1.5|0|imported
-$tied|4000|1.0|0|imported
+$tied|4000|1|0|imported
 $alone||||imported
 $new||||not tuned"
 has "and it is said" "$(cat said)" "0 of 4 problems tuned and 3 imported, 0 measured"
