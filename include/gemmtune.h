@@ -92,7 +92,8 @@ extern "C" {
     X(GEMMTUNE_EWORKSPACE, -10, "workspace is missing or misaligned")                      \
     X(GEMMTUNE_EPARSE, -11, "input is malformed")                                          \
     X(GEMMTUNE_EBUILD, -12, "kernel does not build for this device")                       \
-    X(GEMMTUNE_ESTOPPED, -13, "stopped by the caller")
+    X(GEMMTUNE_ESTOPPED, -13, "stopped by the caller")                                     \
+    X(GEMMTUNE_ELOCKED, -14, "kernel is not the one that the lock pins")
 
 typedef enum gemmtune_status {
 #define X(name, value, text) name = value,
@@ -328,6 +329,8 @@ typedef struct gemmtune_target {
     void *device;   /* cl_device_id; NULL for CUDA */
     uint32_t flags; /* of gemmtune_open_flag, added up; 0: none */
     int32_t reserved;
+    const char *lock; /* the path of a lock (docs/lock.md); NULL: $GEMMTUNE_LOCK, else
+                       * none. Read by gemmtune_open alone */
 } gemmtune_target;
 
 /* gemmtune_target_init for callers without a C compiler. */
@@ -396,6 +399,12 @@ typedef struct gemmtune_plan_info {
      * BUILDING to another value at any time. */
     gemmtune_better better;
     int32_t reserved;
+    /* SHA-256 of the image of the kernel for aligned pointers, 64 hexadecimal digits; "":
+     * nothing is loaded, as for a C without elements, or the driver does not give it. */
+    const char *image;
+    int32_t pinned;    /* 1: by the lock of the context */
+    int32_t same_bits; /* 1: the same operands at the same places give the same bits in
+                        * every run of the plan; 0: sums may be in another order */
 } gemmtune_plan_info;
 
 /* The fastest known kernel that needs at most workspace_max bytes; with

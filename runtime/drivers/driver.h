@@ -112,7 +112,8 @@ struct gt_driver {
                        const char *source, struct gt_err *err);
     /* Loads `entry` from an image. Without `compiles_apart` an image without bytes is built
      * from the source, which fills image->log. The same is done when the driver
-     * refuses an image's bytes: then image->bytes is NULL afterwards. */
+     * refuses an image's bytes: then image->bytes is NULL afterwards. With a source of NULL
+     * such an image is refused. */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);

@@ -45,11 +45,13 @@ struct gemmtune_plan {
     uint64_t mask[3];  /* low bits of A, B and C that must be 0 for the wide kernel */
     size_t element_bytes[3];
     gemmtune_match match;
+    bool pinned;              /* by a lock */
     bool for_now;             /* a better kernel than one of these is to be built */
     struct gt_better *better; /* what became of that; NULL: it is not waited for */
     size_t workspace_bytes;
     struct gt_duels duels; /* of the wide kernel, with no more workspace */
     double tuned_median_ns, expected_loss;
+    char image[GT_DIGEST_SIZE];
     char family[GT_NAME_MAX];
     char params[GT_POINT_TEXT_MAX];
     char from[GT_PROBLEM_NAME_MAX];
@@ -67,6 +69,7 @@ static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice)
     memcpy(plan->family, choice->family->name, sizeof plan->family);
     (void)gt_point_text(&choice->point, plan->params);
     memcpy(plan->why, choice->why, sizeof plan->why);
+    plan->pinned = choice->fit.pinned != NULL;
     plan->expected_loss = choice->expected_loss;
     if (choice->known == NULL)
         return;
@@ -203,6 +206,7 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
         return status;
     gt_exec_describe(plan->wide, &info);
     note_workspace(plan, &info);
+    memcpy(plan->image, info.image, strlen(info.image) + 1);
     plan->driver = gpu->driver;
     note_memory(plan, info.fit);
     if (!gt_wants_narrow(info.fit, query->problem))
@@ -413,6 +417,9 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
         .why = plan->why,
         .expected_loss = plan->expected_loss,
         .better = better_of(plan),
+        .image = plan->image,
+        .pinned = plan->pinned,
+        .same_bits = 1,
     };
     return gt_growth_write(info, size, &own, &info_growth, err);
 }
