@@ -46,6 +46,7 @@ struct gemmtune_plan {
     size_t element_bytes[3];
     gemmtune_match match;
     bool pinned;              /* by a lock */
+    bool same_bits;           /* of every kernel that it may run */
     bool for_now;             /* a better kernel than one of these is to be built */
     struct gt_better *better; /* what became of that; NULL: it is not waited for */
     size_t workspace_bytes;
@@ -70,6 +71,7 @@ static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice)
     (void)gt_point_text(&choice->point, plan->params);
     memcpy(plan->why, choice->why, sizeof plan->why);
     plan->pinned = choice->fit.pinned != NULL;
+    plan->same_bits = choice->family->same_bits;
     plan->expected_loss = choice->expected_loss;
     if (choice->known == NULL)
         return;
@@ -100,6 +102,7 @@ static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
     }
     gt_exec_describe(plan->narrow, &info);
     note_workspace(plan, &info);
+    plan->same_bits = plan->same_bits && info.fit->binding.family->same_bits;
     return GEMMTUNE_OK;
 }
 
@@ -400,6 +403,17 @@ static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
                                              offsetof(gemmtune_plan_info, better),
                                              "plan info", "gemmtune_plan_describe"};
 
+/* A late kernel is known once a call has needed it. */
+static bool late_has_same_bits(const gemmtune_plan *plan) {
+    struct gt_exec_info info;
+    const struct gt_exec *late =
+        plan->late != NULL ? atomic_load(&plan->late->narrow) : NULL;
+    if (late == NULL)
+        return true;
+    gt_exec_describe(late, &info);
+    return info.fit->binding.family->same_bits;
+}
+
 gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
                                              gemmtune_plan_info *info, size_t size) {
     struct gt_err *err = gt_public_entry();
@@ -419,7 +433,7 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
         .better = better_of(plan),
         .image = plan->image,
         .pinned = plan->pinned,
-        .same_bits = 1,
+        .same_bits = plan->same_bits && late_has_same_bits(plan),
     };
     return gt_growth_write(info, size, &own, &info_growth, err);
 }
