@@ -94,10 +94,15 @@ static gt_status load_image(struct gt_loaded *l, gt_status status, const char *s
 static gt_status build_pinned(struct gt_loaded *l, const char *source, bool only_cached,
                               struct gt_err *err) {
     const struct gt_pinned *pinned = l->fit.pinned;
+    const bool kept = pinned->folder != NULL;
     struct gt_build_stats stats;
-    const gt_status status = gt_build_pinned(&l->image, l->driver, device_of(l->gpu),
-                                             source, pinned, only_cached, &stats, err);
-    return load_image(l, status, pinned->folder != NULL ? NULL : source, &stats, true, err);
+    const gt_status built = gt_build_pinned(&l->image, l->driver, device_of(l->gpu), source,
+                                            pinned, only_cached, &stats, err);
+    const gt_status status = load_image(l, built, kept ? NULL : source, &stats, true, err);
+    return kept && built == GEMMTUNE_OK && status == GEMMTUNE_EBUILD
+               ? gt_fail_within(err, GEMMTUNE_ELOCKED, "the pinned image %.12s...",
+                                pinned->image)
+               : status;
 }
 
 gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
