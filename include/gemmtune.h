@@ -445,8 +445,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
  *
  * Errors of gemmtune_plan_create; and EIO: the image cache cannot be written, or the OpenCL
  * driver gives no binary; ENOMEM: no thread can be started. EBUILD, where no kernel for the
- * problem builds, is the answer of later calls as well. After any other error the next call
- * tries again.
+ * problem builds, and ELOCKED are the answers of later calls as well. After any other error
+ * the next call tries again.
  */
 GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
                                                    const gemmtune_problem *p,

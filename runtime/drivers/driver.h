@@ -97,6 +97,9 @@ struct gt_driver {
     gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target,
                       struct gt_err *err);
     void (*close)(struct gt_gpu *gpu);
+    /* Fills in the version of the driver, d->driver, which `open` has left out: asking
+     * takes milliseconds. NULL: `open` has it. */
+    void (*fill_version)(struct gt_device *d);
 
     /* The compiler and options that will be used for this device: part of the image key.
      * EBUILD with a sentence when no compiler serves the device. */

@@ -130,6 +130,8 @@ static gt_status find_or_build(struct gt_image *image, const struct gt_driver *d
     stats->cached = gt_build_find(image, driver, device, source);
     if (!stats->cached && only_cached)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "its image is not in the cache");
+    if (!stats->cached) /* with a note, so that the next process finds its images */
+        gt_build_know(driver, device);
     if (!stats->cached || !driver->compiles_apart)
         status = check_compiler(driver, device, pinned, err);
     if (status == GEMMTUNE_OK && !stats->cached)

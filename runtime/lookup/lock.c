@@ -17,7 +17,8 @@ gt_status gt_lock_check_fact(const struct gt_lock *lock, const struct gt_device 
         return gt_fail(err, GEMMTUNE_ELOCKED,
                        "the device is %s (%s), and the lock is for %.80s (%.96s)", d->name,
                        key, lock->device_name, lock->device_key);
-    if (fact == 1 && lock->driver != NULL && strcmp(lock->driver, d->driver) != 0)
+    if (fact == 1 && lock->driver != NULL && d->driver[0] != '\0' &&
+        strcmp(lock->driver, d->driver) != 0)
         return gt_fail(err, GEMMTUNE_ELOCKED,
                        "the driver has changed: it is %s here, and %.100s in the lock",
                        d->driver, lock->driver);

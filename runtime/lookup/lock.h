@@ -57,7 +57,10 @@ void gt_lock_destroy(struct gt_lock *lock); /* accepts NULL */
 
 /* The facts about the device, asked one by one: ELOCKED when fact number `fact` is another
  * one here, with a sentence that has both. */
-enum { GT_LOCK_FACTS = 2 };
+enum {
+    GT_LOCK_FACTS = 2
+}; /* the model, the driver: a device that is only described has
+    * none */
 gt_status gt_lock_check_fact(const struct gt_lock *lock, const struct gt_device *d,
                              int fact, struct gt_err *err);
 /* Finds the family of a kernel, and reads its point. ELOCKED: the template is another one

@@ -104,9 +104,10 @@ static gt_status read_lock(gemmtune_ctx *ctx, const char *path, struct gt_err *e
     if (path == NULL || path[0] == '\0')
         return GEMMTUNE_OK;
     const gt_status status = gt_lock_load(&ctx->lock, path, err);
-    return status == GEMMTUNE_OK
-               ? gt_lock_bind(ctx->lock, ctx->families, gt_ctx_device(ctx), err)
-               : status;
+    struct gt_device d = *gt_ctx_device(ctx);
+    if (status == GEMMTUNE_OK && ctx->gpu->driver->fill_version != NULL)
+        ctx->gpu->driver->fill_version(&d);
+    return status == GEMMTUNE_OK ? gt_lock_bind(ctx->lock, ctx->families, &d, err) : status;
 }
 
 static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,

@@ -179,15 +179,17 @@ static void put_templates(FILE *out, const struct gt_families *families,
 
 static void put_device(FILE *out, const struct gt_pins_setup *setup,
                        const char *toolchain) {
-    const struct gt_device *d = &setup->gpu->device;
+    struct gt_device d = setup->gpu->device;
     char key[GT_DEVICE_KEY_MAX];
-    gt_device_key(d, key);
+    gt_device_key(&d, key);
+    if (setup->gpu->driver->fill_version != NULL)
+        setup->gpu->driver->fill_version(&d);
     (void)fputs(",\n  \"device\": {", out);
     put_member(out, "", "key", key);
-    put_member(out, ", ", "name", d->name);
-    put_member(out, ", ", "arch", d->arch);
+    put_member(out, ", ", "name", d.name);
+    put_member(out, ", ", "arch", d.arch);
     if (!setup->any_driver)
-        put_member(out, ",\n    ", "driver", d->driver);
+        put_member(out, ",\n    ", "driver", d.driver);
     put_member(out, ",\n    ", "compiler", toolchain);
     (void)fputc('}', out);
 }
