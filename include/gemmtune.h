@@ -346,9 +346,14 @@ static inline gemmtune_status gemmtune_target_init(gemmtune_target *target,
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
-/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default; when
- * that one is missing or cannot be read, nothing counts as tuned, and the log
- * (gemmtune_set_log) says why. With a db_path that is EIO, EDB or ESCHEMA.
+/* Opens the database read-only, and the lock if there is one. db_path NULL: $GEMMTUNE_DB,
+ * else the user's default; when that one is missing or cannot be read, nothing counts as
+ * tuned, and the log (gemmtune_set_log) says why. With a db_path that is EIO, EDB or
+ * ESCHEMA.
+ *
+ * With a lock the kernels that it pins are the only ones, unless it says otherwise:
+ * docs/lock.md. ELOCKED: the device, its driver or a template is another one than in the
+ * lock; EIO, EPARSE: the lock cannot be read.
  *
  * The library keeps what it has read of a large database in the user's cache folder, beside
  * the images. The next process then opens an unchanged database several times faster. */
@@ -409,7 +414,10 @@ typedef struct gemmtune_plan_info {
 
 /* The fastest known kernel that needs at most workspace_max bytes; with
  * GEMMTUNE_OPEN_BUILD_BEHIND the fastest one that is built, if there is one. EUNSUPPORTED
- * names the feature of the problem that has no kernel yet. Plans of one context share their
+ * names the feature of the problem that has no kernel yet. In a context with a lock the
+ * pinned kernel, whatever `worst` is: ELOCKED when its source, its image or the compiler
+ * is another one; EWORKSPACE when it needs more than workspace_max; ENOTFOUND when the
+ * problem is not pinned. Plans of one context share their
  * kernels where these have the same source, and equal calls give the same plan once more:
  * each is destroyed by a call of its own. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,

@@ -198,7 +198,7 @@ static gt_status read_images(struct gt_lock *lock, struct gt_node root, const ch
     return GEMMTUNE_OK;
 }
 
-/* What all kernels have in common. */
+/* The members that all kernels share. */
 static void hand_down(struct gt_lock *lock) {
     for (size_t i = 0; i < lock->count; i++)
         for (int k = 0; k < GT_PIN_KERNELS; k++) {

@@ -75,6 +75,7 @@ static void pin(struct gt_pinned_problem *out, struct machine *m) {
     struct gt_gpu *gpu = NULL;
     struct gt_err err = {""};
     gemmtune_problem p = problem_of(SIDE);
+    bool pinned = false;
     assert_int_equal(setenv("GEMMTUNE_CACHE_DIR", folder, 1), 0);
     assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
     assert_int_equal(driver->open(&gpu, &m->target, &err), GEMMTUNE_OK);
@@ -86,8 +87,9 @@ static void pin(struct gt_pinned_problem *out, struct machine *m) {
                                         .snapshot = &snapshot,
                                         .workspace_max = SIZE_MAX,
                                         .images = true};
-    (void)gt_pin_problem(out, &setup, &p, &err);
+    (void)gt_pin_problem(&pinned, out, &setup, &p, &err);
     assert_string_equal(err.line, "");
+    assert_true(pinned);
     assert_int_equal(gt_pins_write(&setup, out, 1, &err), GEMMTUNE_OK);
     driver->close(gpu);
     gt_families_destroy(families);

@@ -101,7 +101,7 @@ use_fakes() {
     export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }
 
-# use_client WHAT: $client, a program that was linked with cuBLAS, whose calls go to $TMPDIR/log, and the folder
+# use_client WHAT: $client, a program that was linked with cuBLAS; its calls go to $TMPDIR/log; and the folder
 # $TMPDIR. Where the program is not, WHAT is left out and the test ends.
 use_client() {
     client=$GT_BUILD/tests/shim/linked

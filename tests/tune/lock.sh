@@ -37,7 +37,7 @@ tune $problem --family naive --effort quick
 is "a problem is tuned" $? 0
 lock $problem --device 0 -o model.lock
 is "it is pinned" "$code" 0
-has "and said" "$(cat said)" "model.lock: 1 problem pinned on "
+has "and said" "$(cat said)" "model.lock: 1 problem pinned on *, 0 left out"
 has "with its family" "$(cat model.lock)" '"kernel": {"family": "naive"'
 play model.lock
 is "a program runs" "$code" 0
@@ -46,6 +46,12 @@ has "and is right" "$(cat said)" ": right"
 lock --check model.lock
 is "nothing has changed" "$code $(cat said)" "0 model.lock: 1 problem pinned by gemmtune $("$GEMMTUNE" --version |
     cut -d' ' -f2), 0 changes"
+
+"$GEMMTUNE" verify --lock model.lock --device 0 --quiet >said 2>&1
+has "verify --lock runs it against the reference" "$? $(cat said)" "0 *$problem *naive *correct *1 correct, 0 wrong, 0 failed otherwise, 0 stale"
+sed 's/"key": "[^"]*"/"key": "other-0123"/' model.lock >changed.lock
+"$GEMMTUNE" verify --lock changed.lock --device 0 --quiet >said 2>&1
+has "verify --lock of another device: exit 7" "$? $(cat said)" "7 gemmtune: the device is *"
 
 # ---- what has changed is said, by the library and by --check ----
 

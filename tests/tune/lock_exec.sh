@@ -13,7 +13,7 @@ lock() {
     "$GEMMTUNE" lock --quiet "$@" >said 2>&1
     code=$?
 }
-# play LOCK WORD...: the scene under `exec --lock`; its words to the file said, those of exec to err
+# play LOCK WORD...: the scene under `exec --lock`; its words to the file said, stderr of exec to err
 play() {
     lock=$1
     shift
@@ -50,6 +50,18 @@ rm -f log
 GEMMTUNE_LOCK=app.lock "$GEMMTUNE" exec "$client" gemm=1 >said 2>err
 has "the variable names a lock, too" "$(cat err)" "1 of 1 GEMM calls served"
 
+# ---- only kernels that are faster ----
+
+(
+    export GEMMTUNE_DB="$TMPDIR/faster.db" GEMMTUNE_LIBCUBLAS="$fake/libcublas.so" GEMMTUNE_LIBCUBLASLT="$fake/libcublas.so"
+    tune --effort quick --family naive $pinned --against cublas
+    lock $pinned f64-nn-8x8x8 --device 0 -o faster.lock --faster
+    echo "$code $(sql faster.db "SELECT count(*) FROM rival WHERE workspace = 33554432 AND verdict = 'win'")" >counts
+)
+wins=$(cut -d' ' -f2 counts)
+has "--faster: kernels that won, and no others" "$(cat counts said)" \
+    "0 *faster.lock: $wins problem* pinned on NVIDIA H200, $((2 - wins)) left out"
+
 # ---- images beside the lock ----
 
 lock $pinned --device 0 -o kept.lock --images
@@ -62,7 +74,7 @@ GEMMTUNE_LIBNVRTC=/nowhere play kept.lock gemm=1
 has "a program is served where there is no compiler" "$code $(cat err)" "0 gemmtune: 1 of 1 GEMM calls served"
 GEMMTUNE_LIBNVRTC=/nowhere lock --check kept.lock
 is "and --check needs none" "$code" 0
-is "the image cache stays empty" "$(ls "$GEMMTUNE_CACHE_DIR" 2>/dev/null | grep -c img)" 0
+is "the image cache stays empty" "$(find "$GEMMTUNE_CACHE_DIR" -name "*.img" 2>/dev/null)" ""
 GEMMTUNE_LIBNVRTC=/nowhere lock --check app.lock
 is "without images --check needs one: exit 4" "$code" 4
 

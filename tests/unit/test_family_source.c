@@ -307,7 +307,7 @@ static void test_parts_have_one_atomic(void **state) {
     assert_int_equal(found, 1);
 }
 
-/* What is said of bits changes no kernel. */
+/* The key "same_bits" changes no kernel. */
 static void test_the_hash_leaves_bits_out(void **state) {
     char *bits = with_line(" \"same_bits\": 1,\n");
     (void)state;

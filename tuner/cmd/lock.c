@@ -21,21 +21,20 @@ struct values {
     struct gt_lock_check_values check;
     const char *sizes, *output, *others;
     double workspace;
-    bool images, any_driver, quiet;
+    bool images, any_driver, faster, quiet;
 };
 
 static const struct gt_option options[] = {
     {"device", 'd', GT_OPT_TEXT, offsetof(struct values, check.device), "N",
-     "device: index, UUID, PCI id, key or part of its name (--check: else one of the "
-     "lock's "
-     "model)",
-     0, 0},
+     "device: index, UUID, PCI id, key or part of its name", 0, 0},
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "pin the kernels of the problems of FILE (sweep.json)", 0, 0},
     {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
      "the lock; it appears whole or not at all", 0, 0},
     {"images", 0, GT_OPT_FLAG, offsetof(struct values, images), NULL,
      "keep the images in the folder FILE.d, so that no compiler is needed later", 0, 0},
+    {"faster", 0, GT_OPT_FLAG, offsetof(struct values, faster), NULL,
+     "pin only kernels that were measured faster than the vendor's library", 0, 0},
     {"others", 0, GT_OPT_TEXT, offsetof(struct values, others), "WORD",
      "problems that are not pinned: refuse or lookup (default: refuse)", 0, 0},
     {"any-driver", 0, GT_OPT_FLAG, offsetof(struct values, any_driver), NULL,
@@ -47,10 +46,8 @@ static const struct gt_option options[] = {
     {"db", 0, GT_OPT_TEXT, offsetof(struct values, check.db), "FILE",
      "database, a file that must exist (else $GEMMTUNE_DB, else the user's own)", 0, 0},
     {"check", 0, GT_OPT_TEXT, offsetof(struct values, check.path), "FILE",
-     "write nothing: print a line for each change since the lock FILE was made; exit 7 "
-     "when "
-     "there is one",
-     0, 0},
+     "write nothing: print a line for each change since FILE was made, exit 7 if any", 0,
+     0},
     {"device-file", 0, GT_OPT_TEXT, offsetof(struct values, check.device_file), "FILE",
      "with --check: a device that is not present, by its description (devices/)", 0, 0},
     {"quiet", 'q', GT_OPT_FLAG, offsetof(struct values, quiet), NULL,
@@ -67,7 +64,9 @@ struct work {
     struct gt_index *index;
     struct gt_snapshot snapshot;
     struct gt_rig *rig;
+    struct gt_duels duels;
     struct gt_pinned_problem *pin;
+    size_t pins;
 };
 
 /* Reads the database as gemmtune_open does. */
@@ -75,6 +74,7 @@ static int load(struct work *w, const struct gt_device *d) {
     static const struct gt_texts none;
     struct gt_err err = {""};
     struct gt_db *db = NULL;
+    char key[GT_DEVICE_KEY_MAX];
     int64_t stale = 0;
     gt_status status = GEMMTUNE_OK;
     int code = gt_common_families(&w->families, &none);
@@ -85,6 +85,9 @@ static int load(struct work *w, const struct gt_device *d) {
     if (db != NULL)
         status = gt_known_load_kept(&w->known, &w->snapshot.count, &stale, db, w->families,
                                     d->arch, &err);
+    gt_device_key(d, key);
+    if (db != NULL && status == GEMMTUNE_OK)
+        status = gt_duels_load(&w->duels, db, key, &err);
     gt_db_close(db);
     if (status == GEMMTUNE_OK)
         status = gt_index_create(&w->index, w->known, w->snapshot.count, &err);
@@ -99,16 +102,19 @@ static gt_status pin_all(struct work *w, const struct gt_pins_setup *setup,
     const size_t count = w->sweep->count;
     struct gt_progress progress;
     gt_status status = GEMMTUNE_OK;
+    bool pinned = false;
     w->pin = calloc(count + 1, sizeof *w->pin);
     if (w->pin == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     gt_progress_init(&progress, count, w->v->quiet);
     for (size_t i = 0; i < count && status == GEMMTUNE_OK; i++) {
         gt_progress_count(&progress, "building kernels", i, count);
-        status = gt_pin_problem(&w->pin[i], setup, &w->sweep->item[i].problem, err);
+        status = gt_pin_problem(&pinned, &w->pin[w->pins], setup,
+                                &w->sweep->item[i].problem, err);
+        w->pins += pinned;
     }
     gt_progress_end(&progress);
-    return status == GEMMTUNE_OK ? gt_pins_write(setup, w->pin, count, err) : status;
+    return status == GEMMTUNE_OK ? gt_pins_write(setup, w->pin, w->pins, err) : status;
 }
 
 static int pin_on(struct work *w, const struct gt_device *d) {
@@ -121,6 +127,7 @@ static int pin_on(struct work *w, const struct gt_device *d) {
                                         .version = gt_common_version(),
                                         .gpu = gt_rig_head(w->rig)->gpu,
                                         .snapshot = &w->snapshot,
+                                        .duels = v->faster ? &w->duels : NULL,
                                         .workspace_max = gt_common_bytes(v->workspace),
                                         .images = v->images,
                                         .others = v->others != NULL &&
@@ -130,8 +137,8 @@ static int pin_on(struct work *w, const struct gt_device *d) {
     if (status != GEMMTUNE_OK)
         return gt_die(status == GEMMTUNE_EIO ? GT_EXIT_FAILURE : gt_exit_of(status), "%s",
                       err.line);
-    gt_talk_line("%s: %zu problem%s pinned on %s", v->output, w->sweep->count,
-                 gt_text_plural((int64_t)w->sweep->count), d->name);
+    gt_talk_line("%s: %zu problem%s pinned on %s, %zu left out", v->output, w->pins,
+                 gt_text_plural((int64_t)w->pins), d->name, w->sweep->count - w->pins);
     return GT_EXIT_OK;
 }
 
@@ -145,6 +152,7 @@ static int pin(const struct values *v, const struct gt_sweep *sweep) {
     if (code < 0)
         code = pin_on(&w, &d);
     gt_rig_close(w.rig);
+    gt_duels_clear(&w.duels);
     gt_index_destroy(w.index);
     free(w.known);
     free(w.pin);
