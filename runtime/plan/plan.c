@@ -94,7 +94,7 @@ static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
     struct gt_err why = {""};
     const gt_status status = gt_kernel_narrow(&plan->narrow, &plan->for_now, ctx, query,
                                               wide, only_cached, &why);
-    if (status == GEMMTUNE_ENOMEM)
+    if (status == GEMMTUNE_ENOMEM || status == GEMMTUNE_ELOCKED)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_INFO, "no kernel for unaligned pointers: %s", why.line);

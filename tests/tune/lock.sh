@@ -124,6 +124,8 @@ has "--others maybe: exit 2" "$code $(cat said)" "2 *maybe is neither refuse nor
 before=$(cat model.lock)
 lock nonsense --device 0 -o model.lock
 is "a bad problem: exit 3, and the lock stays" "$code $(cat model.lock)" "3 $before"
+GEMMTUNE_CACHE_DIR='' lock $problem --device 0 -o model.lock
+has "no image cache: exit 1" "$code $(cat said)" "1 gemmtune: no folder for the image cache can be opened"
 lock $problem --device 0 -o "$TMPDIR/none/model.lock"
 is "no folder: exit 1" "$code" 1
 exit "$bad"

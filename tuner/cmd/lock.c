@@ -5,6 +5,7 @@
  */
 #include "tuner/cmd/lock.h"
 
+#include "runtime/drivers/build.h"
 #include "runtime/lookup/known.h"
 #include "runtime/plan/workspace.h"
 #include "tuner/base/progress.h"
@@ -148,6 +149,9 @@ static int pin(const struct values *v, const struct gt_sweep *sweep) {
     struct gt_err err = {""};
     if (gt_probe_pick(&d, v->check.device, true, &err) != GEMMTUNE_OK)
         return gt_die(GT_EXIT_DEVICE, "%s", err.line);
+    if (!gt_build_keeps(gt_driver_of(d.backend)))
+        return gt_die(GT_EXIT_FAILURE, "no folder for the image cache can be opened: "
+                                       "GEMMTUNE_CACHE_DIR names one");
     int code = load(&w, &d);
     if (code < 0)
         code = pin_on(&w, &d);

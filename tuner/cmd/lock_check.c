@@ -139,8 +139,8 @@ static int check(struct gt_lock *lock, const struct gt_lock_check_values *v,
     if (code >= 0)
         return code;
     gt_status status = check_facts(&all, lock, &d, &err);
-    /* Kernels of another device have other sources, which would tell nothing more. */
-    if (status == GEMMTUNE_OK && all.count == 0)
+    /* Kernels of another model have other sources, which would tell nothing more. */
+    if (status == GEMMTUNE_OK && gt_lock_check_fact(lock, &d, 0, NULL) == GEMMTUNE_OK)
         status = check_pins(&all, lock, families, &d, &err);
     code = status == GEMMTUNE_OK ? conclude(&all, lock)
                                  : gt_die(gt_exit_of(status), "%s", err.line);
