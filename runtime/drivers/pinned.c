@@ -69,7 +69,7 @@ static gt_status take(struct gt_image *image, const struct gt_pinned *pinned,
         return gt_fail(err, GEMMTUNE_ELOCKED,
                        "%s has changed: its bytes have the digest %.*s...", path, SHOWN,
                        digest);
-    return gt_image_log(image, "", 0, err);
+    return GEMMTUNE_OK;
 }
 
 /* ---- what must be the same ----------------------------------------------------------- */
@@ -127,6 +127,7 @@ static gt_status find_or_build(struct gt_image *image, const struct gt_driver *d
                                const struct gt_pinned *pinned, bool only_cached,
                                struct gt_build_stats *stats, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
+    gt_image_clear(image); /* each question begins a new one */
     stats->cached = gt_build_find(image, driver, device, source);
     if (!stats->cached && only_cached)
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "its image is not in the cache");
@@ -134,8 +135,10 @@ static gt_status find_or_build(struct gt_image *image, const struct gt_driver *d
         gt_build_know(driver, device);
     if (!stats->cached || !driver->compiles_apart)
         status = check_compiler(driver, device, pinned, err);
-    if (status == GEMMTUNE_OK && !stats->cached)
+    if (status == GEMMTUNE_OK && !stats->cached) {
+        gt_image_clear(image);
         status = gt_build(image, driver, device, source, stats, err);
+    }
     return status == GEMMTUNE_OK && driver->compiles_apart
                ? check_image(image, driver, device, pinned, err)
                : status;

@@ -56,12 +56,14 @@ static gt_status take_image(const struct trying *t, const struct gt_gpu *gpu,
                             const char *source, struct gt_err *err) {
     struct gt_image image;
     gt_status status = GEMMTUNE_OK;
-    if (!gt_build_find(&image, gpu->driver, &gpu->device, source))
-        return gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
-    gt_digest(t->out->source, source, strlen(source));
-    gt_digest(t->out->image, image.bytes, image.size);
-    if (t->setup->images)
-        status = keep_image(t->setup, &image, t->out->image, err);
+    if (gt_build_find(&image, gpu->driver, &gpu->device, source)) {
+        gt_digest(t->out->source, source, strlen(source));
+        gt_digest(t->out->image, image.bytes, image.size);
+        if (t->setup->images)
+            status = keep_image(t->setup, &image, t->out->image, err);
+    } else {
+        status = gt_fail(err, GEMMTUNE_EIO, "the image cache does not keep the kernel");
+    }
     gt_image_clear(&image);
     return status;
 }
