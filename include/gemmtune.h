@@ -92,7 +92,8 @@ extern "C" {
     X(GEMMTUNE_EWORKSPACE, -10, "workspace is missing or misaligned")                      \
     X(GEMMTUNE_EPARSE, -11, "input is malformed")                                          \
     X(GEMMTUNE_EBUILD, -12, "kernel does not build for this device")                       \
-    X(GEMMTUNE_ESTOPPED, -13, "stopped by the caller")
+    X(GEMMTUNE_ESTOPPED, -13, "stopped by the caller")                                     \
+    X(GEMMTUNE_ELOCKED, -14, "kernel is not the one that the lock pins")
 
 typedef enum gemmtune_status {
 #define X(name, value, text) name = value,
@@ -328,6 +329,8 @@ typedef struct gemmtune_target {
     void *device;   /* cl_device_id; NULL for CUDA */
     uint32_t flags; /* of gemmtune_open_flag, added up; 0: none */
     int32_t reserved;
+    const char *lock; /* the path of a lock (docs/lock.md); NULL: $GEMMTUNE_LOCK, else
+                       * none. Read by gemmtune_open alone */
 } gemmtune_target;
 
 /* gemmtune_target_init for callers without a C compiler. */
@@ -343,9 +346,14 @@ static inline gemmtune_status gemmtune_target_init(gemmtune_target *target,
 
 typedef struct gemmtune_ctx gemmtune_ctx;
 
-/* Opens the database read-only. db_path NULL: $GEMMTUNE_DB, else the user's default; when
- * that one is missing or cannot be read, nothing counts as tuned, and the log
- * (gemmtune_set_log) says why. With a db_path that is EIO, EDB or ESCHEMA.
+/* Opens the database read-only, and the lock if there is one. db_path NULL: $GEMMTUNE_DB,
+ * else the user's default; when that one is missing or cannot be read, nothing counts as
+ * tuned, and the log (gemmtune_set_log) says why. With a db_path that is EIO, EDB or
+ * ESCHEMA.
+ *
+ * With a lock the kernels that it pins are the only ones, unless it says otherwise:
+ * docs/lock.md. ELOCKED: the device, its driver or a template is another one than in the
+ * lock; EIO, EPARSE: the lock cannot be read.
  *
  * The library keeps what it has read of a large database in the user's cache folder, beside
  * the images. The next process then opens an unchanged database several times faster. */
@@ -396,11 +404,20 @@ typedef struct gemmtune_plan_info {
      * BUILDING to another value at any time. */
     gemmtune_better better;
     int32_t reserved;
+    /* SHA-256 of the image of the kernel for aligned pointers, 64 hexadecimal digits; "":
+     * nothing is loaded, as for a C without elements, or the driver does not give it. */
+    const char *image;
+    int32_t pinned;    /* 1: by the lock of the context */
+    int32_t same_bits; /* 1: the same operands at the same places give the same bits in
+                        * every run of the plan; 0: sums may be in another order */
 } gemmtune_plan_info;
 
 /* The fastest known kernel that needs at most workspace_max bytes; with
  * GEMMTUNE_OPEN_BUILD_BEHIND the fastest one that is built, if there is one. EUNSUPPORTED
- * names the feature of the problem that has no kernel yet. Plans of one context share their
+ * names the feature of the problem that has no kernel yet. In a context with a lock the
+ * pinned kernel, whatever `worst` is: ELOCKED when its source, its image or the compiler
+ * is another one; EWORKSPACE when it needs more than workspace_max; ENOTFOUND when the
+ * problem is not pinned. Plans of one context share their
  * kernels where these have the same source, and equal calls give the same plan once more:
  * each is destroyed by a call of its own. */
 GEMMTUNE_API gemmtune_status gemmtune_plan_create(gemmtune_plan **out, gemmtune_ctx *ctx,
@@ -436,8 +453,8 @@ GEMMTUNE_API gemmtune_status gemmtune_plan_create_cached(gemmtune_plan **out,
  *
  * Errors of gemmtune_plan_create; and EIO: the image cache cannot be written, or the OpenCL
  * driver gives no binary; ENOMEM: no thread can be started. EBUILD, where no kernel for the
- * problem builds, is the answer of later calls as well. After any other error the next call
- * tries again.
+ * problem builds, and ELOCKED are the answers of later calls as well. After any other error
+ * the next call tries again.
  */
 GEMMTUNE_API gemmtune_status gemmtune_plan_prepare(int *ready, gemmtune_ctx *ctx,
                                                    const gemmtune_problem *p,

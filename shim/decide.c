@@ -37,6 +37,8 @@ static uint64_t now_ns(void) {
 }
 
 static void pass(struct gt_shim_entry *e, enum gt_shim_reason why) {
+    if (why == GT_SHIM_UNTUNED && gt_shim_state()->locked)
+        why = GT_SHIM_UNPINNED;
     atomic_store_explicit(&e->reason, why, memory_order_relaxed);
     atomic_store_explicit(&e->verdict, GT_SHIM_PASSED, memory_order_release);
 }
@@ -84,21 +86,31 @@ static int32_t version_of(const struct gt_shim_call *x) {
                : 0;
 }
 
-/* Whether the plan's kernel was measured, and was the faster one. */
+/* The plan's kernel beside this version of the library; known 0: nobody has measured it. */
+static gemmtune_rival_info rival_of(const struct gt_shim_gemmtune *g,
+                                    const gemmtune_plan *plan, int32_t version) {
+    gemmtune_rival_info rival = {.struct_size = sizeof rival};
+    const bool measured =
+        g->plan_rival != NULL && version != 0 &&
+        g->plan_rival(plan, version, &rival, sizeof rival) == GEMMTUNE_OK &&
+        rival.known == 1 && rival.version == version;
+    return measured ? rival : (gemmtune_rival_info){.known = 0};
+}
+
+/* Whether the plan's kernel was measured, and was the faster one. With a lock the database
+ * decides nothing: what is pinned serves. */
 static enum gt_shim_reason judge(struct gt_shim_entry *e, const struct gt_shim_gemmtune *g,
                                  const gemmtune_plan *plan, const struct gt_shim_call *x) {
     gemmtune_plan_info info = {.struct_size = sizeof info};
-    gemmtune_rival_info rival = {.struct_size = sizeof rival};
-    const int32_t version = version_of(x);
     if (g->plan_describe(plan, &info, sizeof info) != GEMMTUNE_OK)
         return GT_SHIM_FAILED;
-    if (info.match != GEMMTUNE_MATCH_EXACT)
+    const bool locked = gt_shim_state()->locked;
+    const gemmtune_rival_info rival = rival_of(g, plan, version_of(x));
+    if (locked ? info.pinned == 0 : info.match != GEMMTUNE_MATCH_EXACT)
         return GT_SHIM_UNTUNED;
-    if (g->plan_rival == NULL || version == 0 ||
-        g->plan_rival(plan, version, &rival, sizeof rival) != GEMMTUNE_OK ||
-        rival.known != 1 || rival.version != version)
+    if (!locked && rival.known == 0)
         return GT_SHIM_UNMEASURED;
-    if (rival.verdict != 1)
+    if (!locked && rival.verdict != 1)
         return GT_SHIM_SLOWER;
     e->workspace_bytes = info.workspace_bytes;
     e->workspace_align = info.workspace_align;
@@ -113,6 +125,8 @@ static enum gt_shim_reason reason_of(const struct gt_shim_gemmtune *g,
         return GT_SHIM_UNTUNED;
     case GEMMTUNE_EUNSUPPORTED:
         return GT_SHIM_UNSUPPORTED;
+    case GEMMTUNE_EWORKSPACE: /* of a pinned kernel */
+        return GT_SHIM_WORKSPACE;
     case GEMMTUNE_EINVAL: /* cuBLAS says it in its own way */
         return GT_SHIM_INVALID;
     default:

@@ -27,6 +27,7 @@
     X(UNSUPPORTED, "problems without a kernel")                                            \
     X(CAPTURED, "first met in a capture")                                                  \
     X(UNTUNED, "not tuned on this device")                                                 \
+    X(UNPINNED, "not pinned by the lock")                                                  \
     X(UNMEASURED, "not measured against this version")                                     \
     X(SLOWER, "not faster than the library")                                               \
     X(BUILDING, "kernel not built yet")                                                    \

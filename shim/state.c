@@ -39,6 +39,7 @@ static void read_environment(void) {
         gt_shim_trouble("%.200s is no value of " GT_SHIM_VARIABLE, text);
     state.emulates_f32 = is_on("CUBLAS_EMULATE_SINGLE_PRECISION");
     state.emulates_f64 = is_on("CUBLAS_EMULATE_DOUBLE_PRECISION");
+    state.locked = is_on("GEMMTUNE_LOCK");
     state.overrides_tf32 = getenv("NVIDIA_TF32_OVERRIDE") != NULL;
     atomic_store_explicit(&ready, true, memory_order_release);
 }

@@ -14,6 +14,7 @@ struct gt_shim_state {
     struct gt_shim_mode mode;
     /* The program's environment changes what its library computes. */
     bool emulates_f32, emulates_f64, overrides_tf32;
+    bool locked;           /* GEMMTUNE_LOCK: what it pins is served, and nothing else */
     atomic_bool has_plans; /* a child after a fork must serve nothing */
     atomic_bool forked;    /* this is such a child */
     /* Calls that were passed on before a problem was known, by function and reason. */

@@ -344,6 +344,7 @@ static void print_facts(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "epilogue", f->epilogue);
     print_int(to, "pointers", f->pointers);
     print_int(to, "per_problem", f->per_problem);
+    print_int(to, "same_bits", f->same_bits);
 }
 
 bool gt_family_print(struct gt_printer *to, const struct gt_family *f) {

@@ -39,6 +39,7 @@ class Target(c.Structure):
         ("struct_size", c.c_uint32), ("backend", c.c_int),
         ("context", c.c_void_p), ("device", c.c_void_p),
         ("flags", c.c_uint32), ("reserved", c.c_int32),
+        ("lock", c.c_char_p),
     ]
 
 
@@ -51,6 +52,7 @@ class PlanInfo(c.Structure):
         ("from_", c.c_char_p), ("why", c.c_char_p),
         ("expected_loss", c.c_double),
         ("better", c.c_int), ("reserved", c.c_int32),
+        ("image", c.c_char_p), ("pinned", c.c_int32), ("same_bits", c.c_int32),
     ]
 
 

@@ -16,6 +16,7 @@ _drivers = {}  # (backend, index): Driver
 _opened = {}   # (backend, index): Device
 _named = {}    # what the caller said: Device
 _database = None  # the path that later calls read; None: the library's own choice
+_pins = None      # the lock of later calls; None: the library's own choice
 forked = False
 
 
@@ -92,6 +93,7 @@ class Device:
         _abi.check(self.library, self.library.gemmtune_target_init_sized(
             c.byref(target), c.sizeof(target), number))
         target.context, target.device = self.driver.context, self.driver.device
+        target.lock = os.fsencode(_pins) if _pins is not None else None
         opened = c.c_void_p()
         _abi.check(self.library, self.library.gemmtune_open(
             c.byref(opened), database.encode() if database else None, c.byref(target)))
@@ -183,11 +185,11 @@ def of_context(context, device, name):
         return _opened[place]
 
 
-def reload(database=None):
-    """Has later calls read a database anew; what exists keeps what it has."""
-    global _database
+def reload(database=None, lock=None):
+    """Has later calls read a database and a lock anew; what exists keeps what it has."""
+    global _database, _pins
     with _lock:
-        _database = database
+        _database, _pins = database, lock
         _opened.clear()
         _named.clear()
 
@@ -195,3 +197,8 @@ def reload(database=None):
 def database():
     """The path that reload was given, or None."""
     return _database
+
+
+def pins():
+    """The path of the lock that reload was given, or None."""
+    return _pins

@@ -215,7 +215,9 @@ class Plan:
     one, as a part of the best one's time; 0.05 is 5 %, None says that nothing is known.
     `tuned_seconds`: its median time when it was tuned; None: never. `workspace`: bytes of device
     memory. `digest`: 16 hexadecimal digits that change with the problem, the kernel, the device's
-    name and the library's version.
+    name and the library's version. `pinned`: whether a lock has chosen the kernel. `image`: the SHA-256
+    of its image, "" where the driver does not give it. `same_bits`: whether equal operands at equal
+    places give the same bits in every run.
     """
 
     def __init__(self, kind, product, options, keys):
@@ -234,6 +236,8 @@ class Plan:
         self.expected_loss = info.expected_loss if info.expected_loss < 2.75 else None
         self.tuned_seconds = info.tuned_median_ns * 1e-9 or None
         self.workspace = info.workspace_bytes
+        self.pinned, self.same_bits = info.pinned == 1, info.same_bits == 1
+        self.image = info.image.decode()
         text = "\n".join((self.problem, self.kernel, product.device.name,
                           str(library.gemmtune_version())))
         self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -324,13 +328,15 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
                 (kind.key(a), kind.key(b), kind.key(result)))
 
 
-def reload(database: Optional[str] = None) -> None:
+def reload(database: Optional[str] = None, lock: Optional[str] = None) -> None:
     """Has later calls read the database anew: they use what was tuned since, or another database.
 
     database: a path; None: $GEMMTUNE_DB, or else the user's own.
+    lock: the path of a file of `gemmtune lock`; None: $GEMMTUNE_LOCK, or else none. Later calls run the
+    kernels that it pins. Others raise errors.NotFound, and errors.LockError where something has changed.
 
     `gemmtune.tune` calls this. Plans that exist stay as they are. Shapes, units: none. Errors: none here;
     the next product raises errors.FileError or errors.DatabaseError where it cannot be read.
     """
-    _devices.reload(database)
+    _devices.reload(database, lock)
     forget()

@@ -199,7 +199,7 @@ def tune(problems: Problems, *, budget: Union[str, float, None] = None, device: 
         with _Sizes(problems) as sizes:
             rows = _run(["tune", *words, "--json", *sizes], quiet)
     finally:
-        _matmul.reload(_devices.database())
+        _matmul.reload(_devices.database(), _devices.pins())
     return Rows(rows or [])
 
 

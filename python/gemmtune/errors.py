@@ -9,7 +9,7 @@ that was refused (0: no single one).
 __all__ = [
     "Error", "InvalidArgument", "OutOfMemory", "FileError", "DatabaseError", "SchemaError",
     "NoDriver", "DeviceError", "NotFound", "Unsupported", "WorkspaceError", "ParseError",
-    "BuildError", "Stopped", "ProgramError",
+    "BuildError", "Stopped", "LockError", "ProgramError",
 ]
 
 
@@ -99,6 +99,12 @@ class Stopped(Error):
     """GEMMTUNE_ESTOPPED: stopped by the caller."""
 
     status = -13
+
+
+class LockError(Error):
+    """GEMMTUNE_ELOCKED: the kernel is not the one that the lock pins."""
+
+    status = -14
 
 
 class ProgramError(Error):

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import torch
 
-from . import _calls, _kinds, _matmul, _program, _record, _rival, errors
+from . import _calls, _devices, _kinds, _matmul, _program, _record, _rival, errors
 
 __all__ = ["enable", "disable", "served", "matmul", "Linear"]
 
@@ -144,7 +144,7 @@ def enable(serve: str = "faster", *, inductor: bool = False, database: Optional[
         raise errors.InvalidArgument(f"serve {serve!r}: must be one of {', '.join(_SERVE)}")
     disable()
     names = {row["problem"] for row in _program.records(database)} if serve != "none" else set()
-    _matmul.reload(database)
+    _matmul.reload(database, _devices.pins())
     get_kernel = getattr(torch.library, "get_kernel", None)
     _state.update(serve=serve, names=names, served=set(), own={
         name: get_kernel(f"aten::{name}", _PLATFORM) for name in _OPERATORS} if get_kernel else {})

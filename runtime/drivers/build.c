@@ -122,9 +122,6 @@ void gt_build_keep(struct gt_image *image, const struct gt_kernel *kernel,
     } else {
         gt_log(GEMMTUNE_LOG_INFO, "an image is not kept: %s", why.line);
     }
-    free(image->bytes);
-    image->bytes = NULL;
-    image->size = 0;
     (void)close(folder);
 }
 

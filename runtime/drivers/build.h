@@ -18,8 +18,8 @@ struct gt_build_stats {
 gt_status gt_build(struct gt_image *image, const struct gt_driver *driver,
                    const struct gt_device *device, const char *source,
                    struct gt_build_stats *stats, struct gt_err *err);
-/* Keeps the image of a kernel that was loaded from its source. A failure is ignored, and
- * the image has no bytes afterwards. */
+/* Keeps the image of a kernel that was loaded from its source. A failure is ignored. Where
+ * there is a folder and the driver gives them, the image has its bytes afterwards. */
 void gt_build_keep(struct gt_image *image, const struct gt_kernel *kernel,
                    const struct gt_device *device, const char *source);
 /* Whether the driver's images have a folder to be kept in. It may still be full. */

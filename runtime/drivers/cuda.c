@@ -470,6 +470,7 @@ const struct gt_driver gt_driver_cuda = {
     .enumerate = gt_cuda_enumerate,
     .open = open_gpu,
     .close = close_gpu,
+    .fill_version = gt_cuda_fill_version,
     .toolchain = toolchain,
     .libraries = libraries,
     .build = build,

@@ -170,6 +170,12 @@ gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), v
     return GEMMTUNE_OK;
 }
 
+void gt_cuda_fill_version(struct gt_device *d) {
+    const struct gt_cuda *cu = gt_cuda_api(NULL);
+    if (cu != NULL)
+        fill_driver(d, cu);
+}
+
 gt_status gt_cuda_describe(struct gt_device *out, const struct gt_cuda *cu, CUdevice device,
                            struct gt_err *err) {
     int count = 0, ordinal = 0;

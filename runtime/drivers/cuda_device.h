@@ -14,4 +14,7 @@ gt_status gt_cuda_enumerate(void (*fn)(void *user, const struct gt_device *d), v
 gt_status gt_cuda_describe(struct gt_device *out, const struct gt_cuda *cu, CUdevice device,
                            struct gt_err *err);
 
+/* gt_driver's fill_version. */
+void gt_cuda_fill_version(struct gt_device *d);
+
 #endif

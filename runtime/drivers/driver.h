@@ -97,6 +97,9 @@ struct gt_driver {
     gt_status (*open)(struct gt_gpu **out, const gemmtune_target *target,
                       struct gt_err *err);
     void (*close)(struct gt_gpu *gpu);
+    /* Fills in the version of the driver, d->driver, which `open` has left out: asking
+     * takes milliseconds. NULL: `open` has it. */
+    void (*fill_version)(struct gt_device *d);
 
     /* The compiler and options that will be used for this device: part of the image key.
      * EBUILD with a sentence when no compiler serves the device. */
@@ -112,7 +115,8 @@ struct gt_driver {
                        const char *source, struct gt_err *err);
     /* Loads `entry` from an image. Without `compiles_apart` an image without bytes is built
      * from the source, which fills image->log. The same is done when the driver
-     * refuses an image's bytes: then image->bytes is NULL afterwards. */
+     * refuses an image's bytes: then image->bytes is NULL afterwards. With a source of NULL
+     * such an image is refused. */
     gt_status (*load)(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_image *image,
                       const char *source, const char *entry, const struct gt_launch *launch,
                       struct gt_err *err);

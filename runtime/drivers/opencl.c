@@ -218,6 +218,8 @@ static gt_status load(struct gt_kernel **out, struct gt_gpu *gpu, struct gt_imag
     *out = NULL;
     if (image->bytes && load_from(out, g, image, NULL, entry, launch, &why) == GEMMTUNE_OK)
         return GEMMTUNE_OK;
+    if (image->bytes && source == NULL)
+        return gt_fail(err, GEMMTUNE_EBUILD, "%s", why.line);
     if (image->bytes)
         gt_log(GEMMTUNE_LOG_WARN, "a kept image is built again: %s", why.line);
     free(image->bytes);

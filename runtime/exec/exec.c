@@ -32,6 +32,7 @@ struct gt_loaded *gt_loaded_create(struct gt_gpu *gpu, const struct gt_fit *fit)
     l->gpu = gpu;
     l->fit = *fit;
     l->driver = gpu->driver;
+    l->info.image = l->digest;
     l->image.registers = l->image.spill_bytes = l->image.smem_bytes = -1;
     note_image(l);
     return l;
@@ -82,14 +83,33 @@ static gt_status load_image(struct gt_loaded *l, gt_status status, const char *s
     if (loads_source && keeps)
         gt_build_keep(&l->image, l->kernel[l->fit.passes.main], device_of(l->gpu), source);
     note_image(l);
+    if (l->image.bytes != NULL)
+        gt_digest(l->digest, l->image.bytes, l->image.size);
     free(l->image.bytes); /* the driver has its own copy */
     l->image.bytes = NULL;
     return status;
 }
 
+/* A driver that refuses an image of the lock's folder must not compile the source. */
+static gt_status build_pinned(struct gt_loaded *l, const char *source, bool only_cached,
+                              struct gt_err *err) {
+    const struct gt_pinned *pinned = l->fit.pinned;
+    const bool kept = pinned->folder != NULL;
+    struct gt_build_stats stats;
+    const gt_status built = gt_build_pinned(&l->image, l->driver, device_of(l->gpu), source,
+                                            pinned, only_cached, &stats, err);
+    const gt_status status = load_image(l, built, kept ? NULL : source, &stats, true, err);
+    return kept && built == GEMMTUNE_OK && status == GEMMTUNE_EBUILD
+               ? gt_fail_within(err, GEMMTUNE_ELOCKED, "the pinned image %.12s...",
+                                pinned->image)
+               : status;
+}
+
 gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
                           struct gt_err *err) {
     struct gt_build_stats stats = {0};
+    if (l->fit.pinned != NULL)
+        return build_pinned(l, source, false, err);
     const gt_status status =
         gt_build(&l->image, l->driver, device_of(l->gpu), source, &stats, err);
     return load_image(l, status, source, &stats, keeps, err);
@@ -97,6 +117,8 @@ gt_status gt_loaded_build(struct gt_loaded *l, const char *source, bool keeps,
 
 gt_status gt_loaded_find(struct gt_loaded *l, const char *source, struct gt_err *err) {
     const struct gt_build_stats stats = {.cached = true};
+    if (l->fit.pinned != NULL)
+        return build_pinned(l, source, true, err);
     if (!gt_build_find(&l->image, l->driver, device_of(l->gpu), source))
         return gt_fail(err, GEMMTUNE_ENOTFOUND, "its image is not in the cache");
     return load_image(l, GEMMTUNE_OK, source, &stats, true, err);
@@ -260,9 +282,14 @@ static bool has_image(const struct gt_gpu *gpu, const char *source) {
     return found;
 }
 
+/* Whether the image stands in the folder of a lock: nothing is compiled then. */
+static bool is_kept(const struct gt_fit *fit) {
+    return fit->pinned != NULL && fit->pinned->folder != NULL;
+}
+
 bool gt_exec_is_cached(const struct gt_gpu *gpu, const struct gt_fit *fit) {
     char *source = NULL;
-    bool cached = gt_exec_is_empty(&fit->problem);
+    bool cached = gt_exec_is_empty(&fit->problem) || is_kept(fit);
     if (!cached &&
         gt_source_of(&source, &fit->binding, device_of(gpu), NULL) == GEMMTUNE_OK)
         cached = has_image(gpu, source);
@@ -277,7 +304,10 @@ static gt_status compile(struct gt_gpu *gpu, const struct gt_fit *fit, const cha
     struct gt_image image = {0};
     gt_status status;
     if (gpu->driver->compiles_apart) {
-        status = gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
+        status = fit->pinned != NULL
+                     ? gt_build_pinned(&image, gpu->driver, device_of(gpu), source,
+                                       fit->pinned, false, &stats, err)
+                     : gt_build(&image, gpu->driver, device_of(gpu), source, &stats, err);
         gt_image_clear(&image);
         return status;
     }
@@ -292,7 +322,7 @@ static gt_status compile(struct gt_gpu *gpu, const struct gt_fit *fit, const cha
 gt_status gt_exec_compile(struct gt_gpu *gpu, const struct gt_fit *fit,
                           struct gt_err *err) {
     char *source = NULL;
-    if (gt_exec_is_empty(&fit->problem))
+    if (gt_exec_is_empty(&fit->problem) || is_kept(fit))
         return GEMMTUNE_OK;
     gt_status status = gt_exec_check_maps(gpu, fit, err);
     if (status == GEMMTUNE_OK)

@@ -19,6 +19,7 @@ struct gt_exec; /* immutable after create; any thread may run it */
 struct gt_exec_info {
     int registers, spill_bytes, smem_bytes; /* -1 unknown */
     bool cached;
+    const char *image; /* the digest of its bytes; "": the driver has kept them */
     double compile_ms;
     /* These live as long as the exec. */
     const struct gt_fit *fit; /* to its problem: launches, workspace, alignment */

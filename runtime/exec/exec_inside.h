@@ -6,6 +6,7 @@
 
 #include "core/epilogue/epilogue.h"
 #include "core/shared.h"
+#include "runtime/drivers/pinned.h"
 #include "runtime/exec/exec.h"
 
 enum { GT_ARG_KINDS = GT_ARG_MAP }; /* without the tensor maps */
@@ -17,9 +18,10 @@ struct gt_loaded {
     struct gt_gpu *gpu; /* borrowed */
     const struct gt_driver *driver;
     struct gt_kernel *kernel[GT_PASSES_MAX];
-    struct gt_image image;    /* kept for its log */
-    struct gt_fit fit;        /* to the problem for which it was built */
-    struct gt_exec_info info; /* of the build */
+    struct gt_image image;       /* kept for its log */
+    struct gt_fit fit;           /* to the problem for which it was built */
+    struct gt_exec_info info;    /* of the build */
+    char digest[GT_DIGEST_SIZE]; /* of the image; "": unknown */
 };
 
 struct gt_exec {

@@ -23,16 +23,19 @@ static int pass_text(char out[PASS_TEXT], const struct gt_passes *passes, int pa
                     l->cluster[0] * l->cluster[1] * l->cluster[2], l->smem_bytes);
 }
 
-/* The key of a loaded program: the facts of its passes, the main one first, and its source.
- * False: out of memory. */
-static bool set_key(struct gt_shared *shared, const struct gt_passes *passes,
+/* The key of a loaded program: the image that it must have, the facts of its passes, the
+ * main one first, and its source. False: out of memory. */
+static bool set_key(struct gt_shared *shared, const struct gt_fit *fit,
                     const char *source) {
+    const struct gt_passes *passes = &fit->passes;
     const size_t source_size = strlen(source);
-    char *key = malloc((size_t)(GT_PASSES_MAX + 1) * PASS_TEXT + source_size);
+    char *key = malloc((size_t)(GT_PASSES_MAX + 2) * PASS_TEXT + source_size);
     size_t size = 0;
     if (key == NULL)
         return false;
-    size += (size_t)pass_text(key, passes, passes->main);
+    size += (size_t)snprintf(key, PASS_TEXT, "%s\n",
+                             fit->pinned != NULL ? fit->pinned->image : "");
+    size += (size_t)pass_text(key + size, passes, passes->main);
     for (int i = 0; i < passes->count; i++)
         size += (size_t)pass_text(key + size, passes, i);
     memcpy(key + size, source, source_size);
@@ -52,7 +55,7 @@ static gt_status load_once(struct gt_loaded **out, struct gt_sharing *programs,
                            bool only_cached, struct gt_err *err) {
     struct gt_loaded *fresh = gt_loaded_create(gpu, fit);
     *out = NULL;
-    if (fresh == NULL || !set_key(&fresh->shared, &fit->passes, source)) {
+    if (fresh == NULL || !set_key(&fresh->shared, fit, source)) {
         gt_loaded_release(fresh);
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     }

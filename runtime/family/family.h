@@ -185,6 +185,8 @@ struct gt_family {
     bool overlap;  /* kernels begin with GT_FOLLOW: they may be launched early */
     enum gt_batching batching;
     bool epilogue;    /* stores of C compute the epilogue of a problem that has one */
+    bool same_bits;   /* the same operands give the same bits in every run */
+    bool says_bits;   /* space.json says so, or the contrary */
     bool per_problem; /* an image serves one problem: derived names are numbers in it */
     struct gt_symbols symbols;
     int constant_count, param_count, derive_count, require_count, accept_count, arg_count;

@@ -168,8 +168,11 @@ gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *er
 /* "uses": the parts of templates/common/ in the source, and the names that they add to
  * expressions. */
 gt_status gt_parse_uses(struct gt_family *f, struct gt_node n, struct gt_err *err);
+/* The first word of an atomic operation in code without comments; NULL: there is none. */
+const char *gt_code_atomic(const char *code);
 /* EPARSE, with file and line, unless every kernel of the family's sources takes
- * (GT_PARAMS), and begins with GT_FOLLOW() exactly where "overlap" is 1. */
+ * (GT_PARAMS), and begins with GT_FOLLOW() exactly where "overlap" is 1; or sources have
+ * atomics, and "same_bits" is not said. */
 gt_status gt_family_check_sources(const struct gt_family *f, struct gt_err *err);
 /* Where the body of the next kernel that takes (GT_PARAMS) begins, after its brace, from
  * `at` on in code without comments; NULL: there is none. */

@@ -252,6 +252,16 @@ static gt_status parse_per_problem(struct gt_family *f, struct gt_node n,
     return parse_flag(&f->per_problem, n, err);
 }
 
+/* A family that does not say it may have no atomics (family_source.c). */
+static gt_status parse_same_bits(struct gt_family *f, struct gt_node n,
+                                 struct gt_err *err) {
+    int64_t flag;
+    const gt_status status = parse_number(&flag, 1, n, 1, err);
+    f->same_bits = flag != 0;
+    f->says_bits = gt_json_kind(n) != GT_JSON_ABSENT;
+    return status;
+}
+
 static gt_status parse_epilogue(struct gt_family *f, struct gt_node n, struct gt_err *err) {
     return parse_flag(&f->epilogue, n, err);
 }
@@ -327,6 +337,7 @@ static const struct section {
     {"pointers", parse_pointers, true},
     {"epilogue", parse_epilogue, true},
     {"per_problem", parse_per_problem, true},
+    {"same_bits", parse_same_bits, true},
     {"uses", gt_parse_uses, true},
     {"params", gt_parse_params, false},
     {"meaning", gt_parse_meaning, true},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * family_source.c - the parts of templates/common/ that a family uses, and two checks of
- * its kernels: their parameters and their first statement. A kernel with other parameters
- * than "args" would read wrong arguments. A kernel that overlaps without waiting is wrong
- * only now and then. Both are refused here.
+ * family_source.c - the parts of templates/common/ that a family uses, and three checks of
+ * its kernels: their parameters, their first statement, their atomics. A kernel with other
+ * parameters than "args" would read wrong arguments. A kernel that overlaps without waiting
+ * is wrong only now and then. Sums by atomics have another order in each run. All are
+ * refused here.
  */
 #include "runtime/family/family_inside.h"
 
@@ -175,10 +176,36 @@ const char *gt_kernel_body(const char *code, const char *at) {
     return NULL;
 }
 
+/* The first place of `word` that does not continue another word, as "red.global" does in
+ * "shared.global". */
+static const char *find_word(const char *text, const char *word) {
+    const char *at = strstr(text, word);
+    while (at != NULL && at > text && is_identifier(at[-1]) && at[-1] != '_')
+        at = strstr(at + 1, word);
+    return at;
+}
+
+const char *gt_code_atomic(const char *code) {
+    static const char *const words[] = {"atomic",     "atom_",     "atom.",    "red.global",
+                                        "red.shared", "red.async", "cp.reduce"};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *const at = find_word(code, words[i]);
+        if (at != NULL && (first == NULL || at < first))
+            first = at;
+    }
+    return first;
+}
+
 static gt_status check_text(const struct gt_family *f, const char *name, const char *text,
                             struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
-    const char *follow = strstr(text, "GT_FOLLOW");
+    const char *follow = strstr(text, "GT_FOLLOW"), *atomic = gt_code_atomic(text);
+    if (!f->says_bits && atomic != NULL)
+        return refuse(name, line_of(text, atomic),
+                      "a template with atomics must say in \"same_bits\" whether sums have "
+                      "the same order in every run",
+                      err);
     if (!f->overlap && follow != NULL)
         return refuse(name, line_of(text, follow),
                       "GT_FOLLOW() is for families whose \"overlap\" is 1", err);

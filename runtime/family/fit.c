@@ -55,6 +55,7 @@ gt_status gt_fit_end(struct gt_fit *out, const struct gt_fit_base *base,
                      const struct gt_device *d, const int64_t *values, struct gt_err *err) {
     out->problem = base->problem;
     out->binding = base->binding;
+    out->pinned = NULL;
     gt_status status = bind(&out->binding, values, err);
     if (status == GEMMTUNE_OK)
         status = accept(out, d, err);

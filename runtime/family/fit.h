@@ -9,12 +9,16 @@
 
 #include "runtime/family/launch.h"
 
+struct gt_pinned; /* runtime/drivers/pinned.h */
+
 struct gt_fit {
     gemmtune_problem problem; /* the caller's: m or n may be 0 */
     int64_t align[3]; /* required alignment of the pointers and rows of A, B, C in bytes */
     struct gt_passes passes; /* launches within the device's limits, and workspace; of the
                               * first panel where the binding has panels */
     struct gt_binding binding;
+    const struct gt_pinned *pinned; /* the image that it must have; NULL: any. A fit begins
+                                     * without one */
 };
 
 /*

@@ -25,6 +25,7 @@
  * caller's workspace may be of a size for which no finals were held, or that record may be
  * older than kernels that are faster without a workspace. No device, no file, no lock.
  */
+#include "runtime/lookup/lock.h"
 #include "runtime/lookup/match_inside.h"
 
 #include <math.h>
@@ -363,6 +364,11 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     size_t tuned = 0;
     bool found = false;
     memset(out, 0, sizeof *out);
+    if (query->lock != NULL) {
+        const gt_status pinned = gt_match_locked(&found, out, query, err);
+        if (found)
+            return pinned;
+    }
     (void)gt_problem_name(query->problem, l.name);
     gt_status status = choose_known(&found, &tuned, out, &l, &options, &last, err);
     if (status == GEMMTUNE_OK && !found)

@@ -74,14 +74,19 @@ struct gt_query {
     gemmtune_match worst;            /* the worst match that the caller accepts */
     size_t workspace_max;            /* bytes of the caller's workspace */
     int64_t pointer_align;           /* as of gt_bind_align */
+    const struct gt_lock *lock;      /* names the choice (lock.h); NULL: there is none */
     /* Returns true for a choice that failed to build before. May be NULL. */
     bool (*skip)(void *user, const struct gt_choice *c);
     void *user;
 };
 
+/* "exact", "shape", "arch", "default" */
+const char *gt_match_word(gemmtune_match match);
+
 /* The best choice that may run the problem of the query. ENOTFOUND when there is none. With
  * GEMMTUNE_MATCH_DEFAULT there always is one, unless no family serves the types
- * (EUNSUPPORTED). */
+ * (EUNSUPPORTED). The choice of a lock goes before all others, whatever `worst` is, and is
+ * the only one: ELOCKED when it may not run. */
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query, struct gt_err *err);
 
 /* Reads the rows of one architecture from a database into a snapshot's array. Rows that do

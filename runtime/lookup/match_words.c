@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *gt_match_word(gemmtune_match match) {
+    static const char *const words[] = {
+        [GEMMTUNE_MATCH_EXACT] = "exact",
+        [GEMMTUNE_MATCH_SHAPE] = "shape",
+        [GEMMTUNE_MATCH_ARCH] = "arch",
+        [GEMMTUNE_MATCH_DEFAULT] = "default",
+    };
+    return words[match];
+}
+
 /* Bytes of the place in a `why` line, which has room for it, a name and numbers. */
 enum { PLACE_MAX = 128 };
 

@@ -97,11 +97,26 @@ static void allow(gemmtune_ctx *ctx, uint32_t flags) {
     gt_generals_load(&ctx->generals, ctx->families, gt_ctx_device(ctx));
 }
 
+/* The target's lock, else the variable's. */
+static gt_status read_lock(gemmtune_ctx *ctx, const char *path, struct gt_err *err) {
+    if (path == NULL)
+        path = getenv("GEMMTUNE_LOCK");
+    if (path == NULL || path[0] == '\0')
+        return GEMMTUNE_OK;
+    const gt_status status = gt_lock_load(&ctx->lock, path, err);
+    struct gt_device d = *gt_ctx_device(ctx);
+    if (status == GEMMTUNE_OK && ctx->gpu->driver->fill_version != NULL)
+        ctx->gpu->driver->fill_version(&d);
+    return status == GEMMTUNE_OK ? gt_lock_bind(ctx->lock, ctx->families, &d, err) : status;
+}
+
 static gt_status fill(gemmtune_ctx *ctx, const char *db_path, const gemmtune_target *target,
                       struct gt_err *err) {
     gt_status status = gt_driver_of(target->backend)->open(&ctx->gpu, target, err);
     if (status == GEMMTUNE_OK)
         status = gt_families_create(&ctx->families, err);
+    if (status == GEMMTUNE_OK)
+        status = read_lock(ctx, target->lock, err);
     if (status != GEMMTUNE_OK)
         return status;
     gt_device_key(gt_ctx_device(ctx), ctx->device_key);
@@ -182,6 +197,7 @@ void gemmtune_close(gemmtune_ctx *ctx) {
     gt_sharing_release(ctx->programs);
     gt_generals_clear(&ctx->generals);
     gt_index_destroy(ctx->index);
+    gt_lock_destroy(ctx->lock);
     gt_duels_clear(&ctx->duels);
     free(ctx->known);
     gt_families_destroy(ctx->families);

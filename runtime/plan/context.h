@@ -9,6 +9,7 @@
 #include "runtime/exec/exec.h"
 #include "runtime/lookup/duels.h"
 #include "runtime/lookup/general.h"
+#include "runtime/lookup/lock.h"
 #include "runtime/lookup/match.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/plan_prepare.h"
@@ -34,6 +35,7 @@ struct gemmtune_ctx {
     struct gt_index *index;
     struct gt_snapshot snapshot; /* of `known`, `index` and `families` */
     struct gt_duels duels;       /* of the device */
+    struct gt_lock *lock;        /* NULL: none */
     char device_key[GT_DEVICE_KEY_MAX];
     bool builds_behind;                  /* GEMMTUNE_OPEN_BUILD_BEHIND */
     struct gt_generals generals;         /* with that flag */

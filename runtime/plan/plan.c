@@ -45,11 +45,14 @@ struct gemmtune_plan {
     uint64_t mask[3];  /* low bits of A, B and C that must be 0 for the wide kernel */
     size_t element_bytes[3];
     gemmtune_match match;
+    bool pinned;              /* by a lock */
+    bool same_bits;           /* of every kernel that it may run */
     bool for_now;             /* a better kernel than one of these is to be built */
     struct gt_better *better; /* what became of that; NULL: it is not waited for */
     size_t workspace_bytes;
     struct gt_duels duels; /* of the wide kernel, with no more workspace */
     double tuned_median_ns, expected_loss;
+    char image[GT_DIGEST_SIZE];
     char family[GT_NAME_MAX];
     char params[GT_POINT_TEXT_MAX];
     char from[GT_PROBLEM_NAME_MAX];
@@ -67,6 +70,8 @@ static void describe_choice(gemmtune_plan *plan, const struct gt_choice *choice)
     memcpy(plan->family, choice->family->name, sizeof plan->family);
     (void)gt_point_text(&choice->point, plan->params);
     memcpy(plan->why, choice->why, sizeof plan->why);
+    plan->pinned = choice->fit.pinned != NULL;
+    plan->same_bits = choice->family->same_bits;
     plan->expected_loss = choice->expected_loss;
     if (choice->known == NULL)
         return;
@@ -89,7 +94,7 @@ static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
     struct gt_err why = {""};
     const gt_status status = gt_kernel_narrow(&plan->narrow, &plan->for_now, ctx, query,
                                               wide, only_cached, &why);
-    if (status == GEMMTUNE_ENOMEM)
+    if (status == GEMMTUNE_ENOMEM || status == GEMMTUNE_ELOCKED)
         return gt_fail(err, status, "%s", why.line);
     if (status != GEMMTUNE_OK) {
         gt_log(GEMMTUNE_LOG_INFO, "no kernel for unaligned pointers: %s", why.line);
@@ -97,6 +102,7 @@ static gt_status add_narrow(gemmtune_plan *plan, gemmtune_ctx *ctx,
     }
     gt_exec_describe(plan->narrow, &info);
     note_workspace(plan, &info);
+    plan->same_bits = plan->same_bits && info.fit->binding.family->same_bits;
     return GEMMTUNE_OK;
 }
 
@@ -203,6 +209,7 @@ static gt_status fill(gemmtune_plan *plan, gemmtune_ctx *ctx, const struct gt_qu
         return status;
     gt_exec_describe(plan->wide, &info);
     note_workspace(plan, &info);
+    memcpy(plan->image, info.image, strlen(info.image) + 1);
     plan->driver = gpu->driver;
     note_memory(plan, info.fit);
     if (!gt_wants_narrow(info.fit, query->problem))
@@ -396,6 +403,17 @@ static const struct gt_growth info_growth = {sizeof(gemmtune_plan_info),
                                              offsetof(gemmtune_plan_info, better),
                                              "plan info", "gemmtune_plan_describe"};
 
+/* A late kernel is known once a call has needed it. */
+static bool late_has_same_bits(const gemmtune_plan *plan) {
+    struct gt_exec_info info;
+    const struct gt_exec *late =
+        plan->late != NULL ? atomic_load(&plan->late->narrow) : NULL;
+    if (late == NULL)
+        return true;
+    gt_exec_describe(late, &info);
+    return info.fit->binding.family->same_bits;
+}
+
 gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
                                              gemmtune_plan_info *info, size_t size) {
     struct gt_err *err = gt_public_entry();
@@ -413,6 +431,9 @@ gemmtune_status gemmtune_plan_describe_sized(const gemmtune_plan *plan,
         .why = plan->why,
         .expected_loss = plan->expected_loss,
         .better = better_of(plan),
+        .image = plan->image,
+        .pinned = plan->pinned,
+        .same_bits = plan->same_bits && late_has_same_bits(plan),
     };
     return gt_growth_write(info, size, &own, &info_growth, err);
 }

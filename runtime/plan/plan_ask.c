@@ -24,5 +24,6 @@ struct gt_query gt_ctx_query(const gemmtune_ctx *ctx, const gemmtune_problem *ca
                              .problem = canonical,
                              .worst = worst,
                              .workspace_max = workspace_max,
-                             .pointer_align = GT_VECTOR_BYTES};
+                             .pointer_align = GT_VECTOR_BYTES,
+                             .lock = ctx->lock};
 }

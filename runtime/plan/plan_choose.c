@@ -35,6 +35,11 @@ static bool has_failed(const struct failures *f, const struct gt_choice *c) {
     return false;
 }
 
+/* A choice that a lock pins. It is the only one. */
+static bool is_pinned(const struct gt_choice *c) {
+    return c->fit.pinned != NULL;
+}
+
 static bool is_skipped(void *user, const struct gt_choice *c) {
     struct failures *f = user;
     if (has_failed(f, c))
@@ -75,7 +80,7 @@ gt_status gt_plan_choose(struct gt_choice *choice, struct gt_gpu *gpu,
         status = try(user, gpu, &choice->fit, &now);
         if (status == GEMMTUNE_OK)
             return GEMMTUNE_OK;
-        if (!gt_is_about_kernel(status))
+        if (!gt_is_about_kernel(status) || is_pinned(choice))
             return gt_fail(err, status, "%s", now.line);
         note_failure(&failures, choice, &now);
         if (first_status == GEMMTUNE_OK) {
@@ -134,6 +139,8 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
     double ns;
     bool found = false;
     *out = *wide;
+    if (is_pinned(wide))
+        return false;
     gt_model_begin(&model, &wide->fit.binding, q->device);
     if (!gt_model_predict_fit(&prediction, &model, &wide->fit) ||
         gt_point_values(values, wide->family, &wide->point, NULL) != GEMMTUNE_OK)

@@ -50,9 +50,11 @@ static gt_status build(void *user, struct gt_gpu *gpu, const struct gt_fit *fit,
 
 /* ---- kernels that serve while a better one is built --------------------------------- */
 
-/* Whether a plan for the question need not wait for the compiler. */
+/* Whether a plan for the question need not wait for the compiler. With a lock it does: no
+ * other kernel may serve meanwhile. */
 static bool may_serve(const gemmtune_ctx *ctx, const struct gt_query *query) {
-    return ctx->builds_behind && query->worst == GEMMTUNE_MATCH_DEFAULT;
+    return ctx->builds_behind && ctx->lock == NULL &&
+           query->worst == GEMMTUNE_MATCH_DEFAULT;
 }
 
 /* The time that is expected of the best kernel; 0: it is not known. */

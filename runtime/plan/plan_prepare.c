@@ -223,7 +223,8 @@ void gt_preparer_end(struct gt_preparer *p) {
 /* Drops an order with a failure that may pass, of the image cache for instance, so that the
  * next one like it is carried out. The caller holds the lock. */
 static void drop_passing(struct gt_preparer *p, const struct gt_plan_order *order) {
-    if (order != NULL && order->state == FAILED && order->status != GEMMTUNE_EBUILD)
+    if (order != NULL && order->state == FAILED && order->status != GEMMTUNE_EBUILD &&
+        order->status != GEMMTUNE_ELOCKED)
         drop(p, order);
 }
 

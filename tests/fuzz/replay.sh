@@ -37,6 +37,7 @@ replay elsewhere tests/fuzz/corpus/elsewhere/* tests/data/elsewhere/*
 replay epilogue tests/fuzz/corpus/epilogue/*
 mutate epilogue 20000 tests/fuzz/corpus/epilogue/*
 replay family tests/fuzz/corpus/family/* templates/*/space.json tests/data/families/*/space.json
+replay lock tests/fuzz/corpus/lock/*
 replay logged tests/fuzz/corpus/logged/* tests/data/lists/*
 replay problem tests/fuzz/corpus/problem/*
 replay sweep tests/fuzz/corpus/sweep/* configs/*.json

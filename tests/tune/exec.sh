@@ -5,15 +5,8 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-use_fakes "programs with cuBLAS"
-client=$GT_BUILD/tests/shim/linked ours=$GT_BUILD/tests/fake/gemmtune
-if [ ! -e "$client" ] || [ ! -e "$ours/libgemmtune-blas.so" ]; then
-    echo "ok - programs with cuBLAS # SKIP not built"
-    exit 0
-fi
-cd "$TMPDIR" || exit 1
-export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_RIVAL=faster FAKE_BLAS_LOG="$TMPDIR/log"
-export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
+use_served_client "programs with cuBLAS"
+export FAKE_RIVAL=faster
 
 # The products of scenes: f32 32x48x64 column-major, and what else is served here.
 tune --effort quick --family naive f32-nn-48x32x64 f32-nn-48x32x64,beta f64-nn-48x32x64 bf16-nn-48x32x64 \

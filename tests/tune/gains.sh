@@ -5,16 +5,9 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-use_fakes "what a recording would gain"
-client=$GT_BUILD/tests/shim/linked
-if [ ! -e "$client" ]; then
-    echo "ok - what a recording would gain # SKIP not built"
-    exit 0
-fi
-cd "$TMPDIR" || exit 1
-export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model GEMMTUNE_LIBOPENCL=/nowhere
+use_served_client "what a recording would gain"
+export GEMMTUNE_LIBOPENCL=/nowhere
 export GEMMTUNE_LIBCUBLAS="$fake/libcublas.so" GEMMTUNE_LIBCUBLASLT="$fake/libcublas.so"
-export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
 won=f32-nn-6x5x7 tied=f32-nn-48x32x64 alone=f64-nn-64x64x64 new=f32-nn-9x9x9
 
 # listed FIELD...: of each line of `list --sizes app.json`, fields separated by "|"

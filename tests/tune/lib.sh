@@ -101,6 +101,28 @@ use_fakes() {
     export GEMMTUNE_LIBCUDA="$fake/libcuda.so" GEMMTUNE_LIBNVRTC="$fake/libnvrtc.so"
 }
 
+# use_client WHAT: $client, a program that was linked with cuBLAS; its calls go to $TMPDIR/log; and the folder
+# $TMPDIR. Where the program is not, WHAT is left out and the test ends.
+use_client() {
+    client=$GT_BUILD/tests/shim/linked
+    if [ -n "${GT_SAN:-}" ] || [ ! -e "$client" ]; then
+        echo "ok - $1 # SKIP not built, or sanitizers in use"
+        exit "$bad"
+    fi
+    cd "$TMPDIR" || exit 1
+    export FAKE_BLAS_LOG="$TMPDIR/log"
+}
+
+# use_served_client WHAT: the same on the fake H200, where times come from a model, with a database and images of
+# the test's own; in $ours the library that serves it, with its plans.
+use_served_client() {
+    use_fakes "$1"
+    use_client "$1"
+    ours=$GT_BUILD/tests/fake/gemmtune
+    export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model
+    export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
+}
+
 share=${GT_SHARE:-1/1} items=0
 every_item=$((${share#*/} < 16 ? ${share#*/} : 16)) share=${share%/*}
 

@@ -6,15 +6,8 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-use_fakes "cublasLt's orders"
-client=$GT_BUILD/tests/shim/linked ours=$GT_BUILD/tests/fake/gemmtune
-if [ ! -e "$client" ] || [ ! -e "$ours/libgemmtune-blas.so" ]; then
-    echo "ok - cublasLt's orders # SKIP not built"
-    exit 0
-fi
-cd "$TMPDIR" || exit 1
-export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_RIVAL=faster FAKE_BLAS_LOG="$TMPDIR/log"
-export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
+use_served_client "cublasLt's orders"
+export FAKE_RIVAL=faster
 
 # play MODE WORD...: the scene; its words to $TMPDIR/said, the line at exit to $TMPDIR/err
 play() {

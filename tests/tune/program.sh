@@ -5,15 +5,7 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
-use_fakes "programs that are recorded and tuned"
-client=$GT_BUILD/tests/shim/linked
-if [ ! -e "$client" ]; then
-    echo "ok - programs that are recorded and tuned # SKIP not built"
-    exit 0
-fi
-cd "$TMPDIR" || exit 1
-export FAKE_CUDA_DEVICE=h200 FAKE_CUDA_TIME=model FAKE_BLAS_LOG="$TMPDIR/log"
-export GEMMTUNE_CACHE_DIR="$TMPDIR/images" GEMMTUNE_DB="$TMPDIR/tuned.db"
+use_served_client "programs that are recorded and tuned"
 export GEMMTUNE_LIBCUBLAS="$fake/libcublas.so" GEMMTUNE_LIBCUBLASLT="$fake/libcublas.so" GEMMTUNE_LIBOPENCL=/nowhere
 
 # both ARGUMENT...: tunes; the exit code to $code, stderr to the file said

@@ -5,13 +5,8 @@
 # shellcheck source=tests/tune/lib.sh
 . "$GT_SRC/tests/tune/lib.sh"
 
+use_client "programs with cuBLAS"
 clients=$GT_BUILD/tests/shim blas=$GT_BUILD/tests/fake/blas13
-if [ -n "${GT_SAN:-}" ] || [ ! -e "$clients/linked" ]; then
-    echo "ok - programs with cuBLAS # SKIP not built, or sanitizers in use"
-    exit 0
-fi
-cd "$TMPDIR" || exit 1
-export FAKE_BLAS_LOG="$TMPDIR/log"
 
 # record ARGUMENT...: into $out.json, from nothing
 record() {

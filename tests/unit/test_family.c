@@ -149,6 +149,7 @@ static const struct {
     {"\"rank\": 7", "\"overlap\": true", "/overlap:"},
     {"\"rank\": 7", "\"batch\": true", "/batch:"},
     {"\"rank\": 7", "\"per_problem\": 2", "/per_problem"},
+    {"\"rank\": 7", "\"same_bits\": 2", "/same_bits"},
     {"\"rank\": 7", "\"batch\": \"x\"", "/batch: is not \"grid\", \"own\" or \"only\""},
     {"\"textbook\"", "\"naive\"", "/role: is not \"baseline\" or \"textbook\""},
     {"\"textbook\"", "1", "/role:"},

@@ -248,6 +248,15 @@ static void test_sources_are_held_to(void **state) {
          "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
         {1, KERNEL "(GT_PARAMS) { GT_SHARED_ARRAY(gt_a, s, 4)",
          "toy/toy.cl:1: a kernel must begin with GT_FOLLOW();"},
+        {0, KERNEL "(GT_PARAMS) {\n atomicAdd(c, sum); }",
+         "toy/toy.cl:2: a template with atomics must say in \"same_bits\""},
+        {0, KERNEL "(GT_PARAMS) { asm(\"red.global.add.f32 [%0], %1;\" :: \"l\"(c)); }",
+         "toy/toy.cl:1: a template with atomics must say in \"same_bits\""},
+        {0, KERNEL "(GT_PARAMS) { atom_add(c, 1); }", "must say in \"same_bits\""},
+        {0, KERNEL "(GT_PARAMS) { asm(\"cp.async.cg.shared.global [%0], [%1], 16;\"); }",
+         NULL},
+        {0, KERNEL "(GT_PARAMS) { /* no atomicAdd */ }", NULL},
+        {3, KERNEL "(GT_PARAMS) { atomicAdd(c, sum); }", NULL},
         {2, KERNEL "(GT_PARAMS) {\n GT_SHARED_ARRAY(gt_a, s, 4);\n GT_PRODUCT(); }", NULL},
         {2, KERNEL "(GT_PARAMS) { GT_PRODUCT(); }\n" KERNEL "(GT_PARAMS) { int i; }",
          "toy/toy.cl:2: a kernel must begin with GT_PRODUCT();"},
@@ -255,13 +264,16 @@ static void test_sources_are_held_to(void **state) {
     (void)state;
     char *overlap = with_line(" \"overlap\": 1,\n");
     char *batch = with_line(" \"batch\": \"grid\",\n");
-    const char *const json[] = {good, overlap, batch};
+    char *bits = with_line(" \"same_bits\": 0,\n");
+    const char *const json[] = {good, overlap, batch, bits};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const source[2] = {rows[i].source, ""};
         struct gt_family *f = NULL;
         struct gt_err err = {""};
         const gt_status status =
             gt_family_parse(&f, "toy", "toy/space.json", json[rows[i].head], source, &err);
+        if (f != NULL)
+            assert_int_equal(f->same_bits, rows[i].head != 3);
         gt_family_destroy(f);
         if (rows[i].said == NULL)
             assert_string_equal(err.line, "");
@@ -271,6 +283,39 @@ static void test_sources_are_held_to(void **state) {
     }
     free(overlap);
     free(batch);
+    free(bits);
+}
+
+/* Families are refused for atomics of their own. Of the parts one has an atomic, which
+ * counts: the order of the sums does not depend on it. */
+static void test_parts_have_one_atomic(void **state) {
+    static const char counter[] = "atomicAdd(w->arrived, own)";
+    int found = 0;
+    (void)state;
+    for (int i = 0; gt_part_name(i) != NULL; i++) {
+        char *text = strdup(gt_part_text(i));
+        assert_non_null(text);
+        gt_code_blank_comments(text);
+        for (const char *at = gt_code_atomic(text); at != NULL;
+             at = gt_code_atomic(at + 1)) {
+            if (strncmp(at, counter, sizeof counter - 1) != 0)
+                fail_msg("part %s has an atomic: %.40s", gt_part_name(i), at);
+            found++;
+        }
+        free(text);
+    }
+    assert_int_equal(found, 1);
+}
+
+/* The key "same_bits" changes no kernel. */
+static void test_the_hash_leaves_bits_out(void **state) {
+    char *bits = with_line(" \"same_bits\": 1,\n");
+    (void)state;
+    struct gt_family *f = parsed(good), *g = parsed(bits);
+    assert_string_equal(f->hash, g->hash);
+    gt_family_destroy(f);
+    gt_family_destroy(g);
+    free(bits);
 }
 
 /* A kernel that is launched early and does not wait computes wrongly now and then only:
@@ -304,6 +349,8 @@ int main(void) {
         cmocka_unit_test(test_hash_of_a_shape),
         cmocka_unit_test(test_sources_are_held_to),
         cmocka_unit_test(test_kernels_of_parts_wait),
+        cmocka_unit_test(test_parts_have_one_atomic),
+        cmocka_unit_test(test_the_hash_leaves_bits_out),
     };
     return cmocka_run_group_tests_name("family source", tests, NULL, NULL);
 }

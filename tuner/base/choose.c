@@ -44,16 +44,6 @@ void gt_chosen_clear(struct gt_chosen *c) {
     memset(c, 0, sizeof *c);
 }
 
-const char *gt_match_word(gemmtune_match match) {
-    static const char *const words[] = {
-        [GEMMTUNE_MATCH_EXACT] = "exact",
-        [GEMMTUNE_MATCH_SHAPE] = "shape",
-        [GEMMTUNE_MATCH_ARCH] = "arch",
-        [GEMMTUNE_MATCH_DEFAULT] = "default",
-    };
-    return words[match];
-}
-
 const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c) {
     if (gt_loss_is_known(c))
         (void)snprintf(buf, GT_CELL_MAX, "%.3g %% expected", 100 * c->expected_loss);

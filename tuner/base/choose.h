@@ -29,9 +29,6 @@ gt_status gt_choose(struct gt_chosen *out, struct gt_db *db,
                     const gemmtune_problem *p, size_t workspace_max, struct gt_err *err);
 void gt_chosen_clear(struct gt_chosen *c);
 
-/* "exact", "shape", "arch", "default" */
-const char *gt_match_word(gemmtune_match match);
-
 /* The choice's expected loss for people: "7.3 % expected", "unknown". Returns `buf`. */
 const char *gt_expected_loss(char buf[GT_CELL_MAX], const struct gt_choice *c);
 /* The same in per cent for programs; NAN when it is unknown. */

@@ -22,6 +22,7 @@ enum gt_exit {
     GT_EXIT_DEVICE = 4,   /* no usable device or compiler */
     GT_EXIT_VERIFY = 5,   /* a verification failed */
     GT_EXIT_DATABASE = 6, /* database unusable */
+    GT_EXIT_LOCK = 7,     /* a kernel is not the one that a lock pins */
     GT_EXIT_STOPPED = 75, /* stopped and saved; the same command resumes it */
     GT_EXIT_SIGNAL = 128, /* and the number of the signal that ended another command */
 };

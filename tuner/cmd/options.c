@@ -45,6 +45,7 @@ int gt_exit_of(gt_status status) {
         {GEMMTUNE_EDB, GT_EXIT_DATABASE},
         {GEMMTUNE_ESCHEMA, GT_EXIT_DATABASE},
         {GEMMTUNE_ENODRIVER, GT_EXIT_DEVICE},
+        {GEMMTUNE_ELOCKED, GT_EXIT_LOCK},
         {GEMMTUNE_EBUILD,
          GT_EXIT_DEVICE}, /* built-in families compile, so a compiler is missing */
     };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify.c - `gemmtune verify`: checks the stored winners of a device again, on fresh data.
+ * verify.c - `gemmtune verify`: checks the stored winners of a device again, or the kernels
+ * of a lock, on fresh data.
  * Exit 5 when one is wrong, else 1 when one could not be verified.
  */
 #include "tuner/cmd/verify.h"
 
+#include "runtime/lookup/lock.h"
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
@@ -13,11 +15,12 @@
 #include "tuner/search/search.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct values {
-    const char *device, *db;
+    const char *device, *db, *lock;
     struct gt_texts templates;
     int64_t seed, sample;
     bool all;
@@ -30,6 +33,8 @@ static const struct gt_option options[] = {
     GT_OPTION_DEVICE(struct values),
     GT_OPTION_DB(struct values),
     GT_OPTION_TEMPLATES(struct values),
+    {"lock", 0, GT_OPT_TEXT, offsetof(struct values, lock), "FILE",
+     "check the kernels that FILE pins (gemmtune lock), and none of the database", 0, 0},
     {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
      "also check the other finalists, not only the winners", 0, 0},
     {"sample", 0, GT_OPT_INT, offsetof(struct values, sample), "N",
@@ -185,6 +190,44 @@ static int load(struct gt_view *view, const struct values *v, const char *device
     return status != GEMMTUNE_OK ? gt_common_fail(status, &err) : -1;
 }
 
+/* The kernels of a lock as records. Each kernel of a problem has a row. */
+static gt_status take_pins(struct gt_view *view, const struct gt_lock *lock,
+                           const char *problem, struct gt_err *err) {
+    view->row = calloc(GT_PIN_KERNELS * lock->count + 1, sizeof *view->row);
+    if (view->row == NULL)
+        return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < GT_PIN_KERNELS * lock->count; i++) {
+        const struct gt_pin *pin = &lock->pin[i / GT_PIN_KERNELS];
+        const struct gt_pin_kernel *k = &pin->kernel[i % GT_PIN_KERNELS];
+        struct gt_view_row *row = &view->row[view->row_count];
+        if (k->family == NULL || (problem != NULL && strcmp(problem, pin->problem) != 0))
+            continue;
+        view->row_count++;
+        (void)snprintf(row->problem, sizeof row->problem, "%s", pin->problem);
+        (void)snprintf(row->family, sizeof row->family, "%s", k->family);
+        memcpy(row->hash, k->hash, sizeof row->hash);
+        row->record = true;
+        row->point = strdup(k->point);
+        if (row->point == NULL)
+            return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    }
+    return GEMMTUNE_OK;
+}
+
+/* Exit 7: the lock is for another device or driver. Templates are looked at one by one. */
+static int load_lock(struct gt_view *view, const struct values *v,
+                     const struct gt_device *d, const char *problem) {
+    struct gt_lock *lock = NULL;
+    struct gt_err err = {""};
+    gt_status status = gt_lock_load(&lock, v->lock, &err);
+    for (int i = 0; status == GEMMTUNE_OK && i < GT_LOCK_FACTS; i++)
+        status = gt_lock_check_fact(lock, d, i, &err);
+    if (status == GEMMTUNE_OK)
+        status = take_pins(view, lock, problem, &err);
+    gt_lock_destroy(lock);
+    return status == GEMMTUNE_OK ? -1 : gt_die(gt_exit_of(status), "%s", err.line);
+}
+
 /* `problem` NULL: all. */
 static int verify(const struct values *v, const char *problem) {
     struct gt_session s;
@@ -195,11 +238,14 @@ static int verify(const struct values *v, const char *problem) {
     int code = gt_session_open(&s, &setup);
     if (code >= 0)
         return code;
-    code = load(&view, v, s.device_key, problem);
-    if (code < 0) {
+    if (v->lock != NULL)
+        code = load_lock(&view, v, &s.device, problem);
+    else
+        code = load(&view, v, s.device_key, problem);
+    if (code < 0 && v->lock == NULL)
         gt_view_rank(&view, 0, s.families);
+    if (code < 0)
         code = verify_all(&t, &s, &view, v, seed);
-    }
     if (code < 0)
         code = conclude(&t, v, seed);
     gt_table_destroy(t.table);

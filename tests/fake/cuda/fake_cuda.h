@@ -17,6 +17,7 @@
  *
  * - FAKE_CUDA_DEVICE: a list with commas of h200 (the default), rtx5090, l40s, a10, a100,
  *   t4, gtx1080, gtx1050-2gb and gtx1050-3gb
+ * - FAKE_CUDA_VERSION: what cuDriverGetVersion says, 13000 unless it is set
  * - FAKE_CUDA_TIME: with "model", times come from a model of the launch, the same in every
  *   run, and a graph is executed in part; otherwise they come from the clock
  * - FAKE_CUDA_SEED: random seed of the model's noise, and of the order in which tests/ptx/
