@@ -64,7 +64,7 @@ PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
             $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
-            $(B)/gen/seeds.o $(B)/gen/kernels.o
+            $(B)/gen/seeds.o $(B)/gen/kernels.o $(B)/gen/emitted.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
@@ -74,6 +74,7 @@ PUBLISHED := $(sort $(wildcard db/published/*.json))
 DEVICES   := $(sort $(wildcard devices/*/device.json))
 SEEDS     := $(sort $(wildcard tuner/tune/seeds/*.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
+EMITTED   := $(sort $(wildcard tuner/emit/out/*)) LICENSE
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
 # tests/cli/lib.sh and the like are read by the tests, not run.
@@ -247,6 +248,8 @@ $(B)/gen/seeds.c: $(SEEDS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_seeds $(SEEDS))
 $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
+$(B)/gen/emitted.c: $(EMITTED) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_emitted $(EMITTED))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
 # The library without its families parses them. The build runs it, so a cross build is given the
@@ -272,7 +275,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(KERNELS) $(EMITTED) $(SCHEMA)))
 FORCE:
 
 -include $(patsubst %.o,%.d,$(wildcard $(B)/*/*.o $(B)/*/*/*.o $(B)/*/*/*/*.o))
@@ -520,7 +523,7 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
+C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tuner/emit/out tests tests/* \
     tests/fake/* examples tools python/native,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)

@@ -26,5 +26,8 @@ extern const struct gt_embedded gt_embedded_seeds[];
 /* build/gen/kernels.c: the program's own kernels, for checks in tuner/lab/kernels/ and for
  * comparisons in tuner/bench/kernels/ */
 extern const struct gt_embedded gt_embedded_kernels[];
+/* build/gen/emitted.c: the files that every emitted folder has, tuner/emit/out/ and the
+ * licence */
+extern const struct gt_embedded gt_embedded_emitted[];
 
 #endif

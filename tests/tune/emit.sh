@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# emit.sh - `gemmtune emit`: a folder of PTX is built with gcc and clang, and its own test runs on the GPU in
+# software. The test must refuse folders with a fault. Bad input gets one sentence and its exit code.
+. "$GT_SRC/tests/tune/lib.sh"
+
+# refused NAME CODE SENTENCE OPTION...
+refused() {
+    refused_name=$1 refused_code=$2 refused_line=$3
+    shift 3
+    "$GEMMTUNE" emit "$@" --quiet >"$TMPDIR/out" 2>"$TMPDIR/err"
+    is "$refused_name" "exit $?: $(tail -n 1 "$TMPDIR/err")" "exit $refused_code: gemmtune: $refused_line"
+}
+export GEMMTUNE_DB="$TMPDIR/none.db"
+refused "no problems" 2 "emit: name problems, or a file of them by --sizes" --arch sm_90 -o "$TMPDIR/x"
+refused "no folder" 2 "emit: -o FOLDER is missing" --arch sm_90 f32-nn-8x8x8
+refused "grouped rows" 3 "f32-nn-8x8x8,groups=2: rows in groups and masked rows have no place in a folder" \
+    --arch sm_90 -o "$TMPDIR/x" f32-nn-8x8x8,groups=2
+refused "an unknown architecture" 4 \
+    "no device of sm_77 is in the database or in devices/: --device-file describes one" \
+    --arch sm_77 -o "$TMPDIR/x" f32-nn-8x8x8
+refused "an architecture twice" 2 "emit: sm_90 is named twice" --arch sm_90,sm_90 -o "$TMPDIR/x" f32-nn-8x8x8
+is "nothing was written" "$(ls "$TMPDIR/x" 2>&1 | grep -c gemmkit)" 0
+
+use_software_gpu
+out=$TMPDIR/folder
+"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$TMPDIR/h200.db" >/dev/null 2>&1
+"$GEMMTUNE" emit --arch sm_90 --arch sm_80 --db "$TMPDIR/h200.db" -o "$out" --csv --quiet f32-nn-64x64x64 \
+    bf16-nt-64x64x128 f32-nn-20x12x28,batch=3 f32-nn-16x8x12,batch=3,pointers f32-nn-31x33x60,lda=64 \
+    >"$TMPDIR/table.csv" 2>"$TMPDIR/err"
+is "a folder of two architectures" "exit $?, $(grep -c -e ',tuned,' "$TMPDIR/table.csv") tuned" "exit 0, 0 tuned"
+refused "a folder is not overwritten" 1 "$out is there already: --force replaces its files" \
+    --arch sm_90 -o "$out" f32-nn-8x8x8
+mkdir -p "$TMPDIR/theirs" && touch "$TMPDIR/theirs/file"
+refused "nor is somebody else's" 1 "$TMPDIR/theirs is there, and gemmtune emit did not make it" \
+    --arch sm_90 --force -o "$TMPDIR/theirs" f32-nn-8x8x8
+
+# build COMPILER: the folder's own test
+build() {
+    make -s -C "$out" clean && make -s -C "$out" CC="$1" CFLAGS="-O2 -Wall -Wextra -Werror" gemmkit_test 2>&1
+}
+export GEMMKIT_LIBCUDA="$GEMMTUNE_LIBCUDA"
+if command -v clang >/dev/null; then
+    is "clang builds it without a warning" "$(build clang)" ""
+fi
+is "gcc builds it without a warning" "$(build gcc)" ""
+FAKE_CUDA_DEVICE=h200 "$out/gemmkit_test" --quick >"$TMPDIR/ran" 2>&1
+is "all kernels are right" "exit $?: $(sed 's/[0-9]* general/N general/' "$TMPDIR/ran")" \
+    "exit 0: NVIDIA H200, sm_90: 5 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
+FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
+has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
+    "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
+exit "$bad"
