@@ -20,7 +20,7 @@ refused "an unknown architecture" 4 \
     "no device of sm_77 is in the database or in devices/: --device-file describes one" \
     --arch sm_77 -o "$TMPDIR/x" f32-nn-8x8x8
 refused "an architecture twice" 2 "emit: sm_90 is named twice" --arch sm_90,sm_90 -o "$TMPDIR/x" f32-nn-8x8x8
-is "nothing was written" "$(ls "$TMPDIR/x" 2>&1 | grep -c gemmkit)" 0
+is "nothing was written" "$([ -e "$TMPDIR/x" ] && echo there)" ""
 
 use_software_gpu
 out=$TMPDIR/folder

@@ -11,13 +11,14 @@ enum { BATCH_FEW = 3 };
 
 /* The choice that a lookup makes, among kernels that serve many problems. */
 struct wish {
-    bool any_shape; /* no rule of the family may refuse a problem */
+    bool any_shape;                /* no rule of the family may refuse a problem */
+    const struct gt_family *small; /* this family alone; NULL: any */
 };
 
 static bool is_skipped(void *user, const struct gt_choice *c) {
     const struct wish *w = user;
     const struct gt_family *f = c->family;
-    if (!gt_emit_is_general(&c->fit))
+    if (!gt_emit_is_general(&c->fit) || (w->small != NULL && w->small != f))
         return true;
     return w->any_shape && (f->accept_count > 0 || f->map_count > 0);
 }
@@ -29,11 +30,8 @@ static const struct {
     int64_t m, n, k;
     bool odd; /* rows begin anywhere */
 } stand_ins[] = {
-    {4096, 4096, 4096, false},
-    {4099, 4101, 4103, true},
-    {256, 256, 1024, false},
-    {16, 4096, 4096, false},
-    {509, 521, 523, true},
+    {4096, 4096, 4096, false}, {4099, 4101, 4103, true}, {256, 256, 1024, false},
+    {16, 4096, 4096, false},   {509, 521, 523, true},
 };
 /* The last one stands for kernels that take any problem: a tile of middle size is never far
  * from the best. */
@@ -130,6 +128,8 @@ static gt_status choose(struct gt_emit_kit *kit, int target, const gemmtune_prob
     struct gt_emit_kernel *k = NULL;
     name_kind(name, p, kind);
     gt_status status = gt_match(&choice, &query, err);
+    if (status == GEMMTUNE_ENOTFOUND && w.small != NULL)
+        return choose(kit, target, p, kind, odd, (struct wish){w.any_shape, NULL}, err);
     if (status == GEMMTUNE_ENOTFOUND && !w.any_shape)
         return GEMMTUNE_OK;
     if (status != GEMMTUNE_OK)
@@ -168,17 +168,36 @@ static bool is_repeated(const struct gt_sweep *sweep, size_t at, bool whole_kind
     return false;
 }
 
+/* Whether the sweep has a problem of these types, this layout, and this kind of batch;
+ * kernels for strides serve single products, too. */
+static bool has_kind(const struct gt_sweep *sweep, const gemmtune_problem *p) {
+    for (size_t i = 0; i < sweep->count; i++) {
+        const gemmtune_problem *q = &sweep->item[i].problem;
+        if (gt_dtype_of(p) == gt_dtype_of(q) && p->trans_a == q->trans_a &&
+            p->trans_b == q->trans_b &&
+            gt_problem_has_pointers(p) == gt_problem_has_pointers(q))
+            return true;
+    }
+    return false;
+}
+
 /* For each layout a kernel for batches at strides, which serves single products too, and
- * one for pointers: they take any problem. */
+ * one for pointers: they take any problem. Where the sweep has no problem of such a kind, a
+ * small one is enough. */
 static gt_status choose_plain(struct gt_emit_kit *kit, int target,
-                              const gemmtune_problem *like, struct gt_err *err) {
+                              const gemmtune_problem *like, const struct gt_sweep *sweep,
+                              struct gt_err *err) {
+    const struct gt_family *small =
+        gt_families_with_role(kit->target[target].snapshot.families, GT_ROLE_TEXTBOOK);
     gt_status status = GEMMTUNE_OK;
     for (int layout = 0; layout < GT_LAYOUTS; layout++)
         for (int kind = 1; kind <= 2 && status == GEMMTUNE_OK; kind++) {
             gemmtune_problem p;
             status = make_problem(&p, like, layout, kind, ANY, err);
-            if (status == GEMMTUNE_OK)
-                status = choose(kit, target, &p, kind, true, (struct wish){true}, err);
+            if (status != GEMMTUNE_OK)
+                return status;
+            const struct wish w = {true, has_kind(sweep, &p) ? NULL : small};
+            status = choose(kit, target, &p, kind, true, w, err);
         }
     return status;
 }
@@ -194,7 +213,7 @@ static gt_status choose_fast(struct gt_emit_kit *kit, int target,
         status = make_problem(&p, like, layout, kind_of(like), i, err);
         if (status == GEMMTUNE_OK)
             status = choose(kit, target, &p, kind_of(like), stand_ins[i].odd,
-                            (struct wish){false}, err);
+                            (struct wish){false, NULL}, err);
     }
     return status;
 }
@@ -207,7 +226,7 @@ gt_status gt_emit_choose_general(struct gt_emit_kit *kit, int target,
         if (!is_repeated(sweep, i, true))
             status = choose_fast(kit, target, p, err);
         if (status == GEMMTUNE_OK && !is_repeated(sweep, i, false))
-            status = choose_plain(kit, target, p, err);
+            status = choose_plain(kit, target, p, sweep, err);
     }
     return status;
 }
