@@ -5,8 +5,9 @@
  * integers, so that every sum is exact and C must be equal. A row of A has as many elements
  * that are not 0 as the CPU has time for.
  *
- *   gemmkit_test [--quick | --time-only]
+ *   gemmkit_test [--quick] [--exact] | --time-only
  *     --quick      leaves out problems of more than 2^27 multiply-adds
+ *     --exact      leaves out general kernels
  *     --time-only  checks nothing and prints times: of the first product of a process, and
  *                  of calls
  *
@@ -580,12 +581,13 @@ static void print_times(void) {
 /* ---- main ---- */
 
 int main(int argc, char **argv) {
-    bool quick = false, times = false;
+    bool quick = false, times = false, exact = false;
     struct counts n = {0, 0, 0, 0, 0};
     gemmkit_ctx *ctx = NULL;
     for (int i = 1; i < argc; i++) {
         quick = quick || strcmp(argv[i], "--quick") == 0;
         times = times || strcmp(argv[i], "--time-only") == 0;
+        exact = exact || strcmp(argv[i], "--exact") == 0;
     }
     open_device();
     if (times) {
@@ -597,7 +599,7 @@ int main(int argc, char **argv) {
     const struct gk_arch *const arch = gk_arch_of(ctx);
     for (int i = 0; i < arch->exacts; i++)
         check_exact(&n, ctx, &arch->exact[i], quick);
-    for (int i = 0; i < arch->generals; i++)
+    for (int i = 0; i < arch->generals && !exact; i++)
         check_general(&n, ctx, &arch->general[i], i);
     gemmkit_close(ctx);
     printf("%s, %s: %d kernels of problems (%d left out) and %d general ones (%d run none "
