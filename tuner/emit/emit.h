@@ -5,8 +5,8 @@
  *
  * Each problem has the kernel that a plan would have. Beside these, general kernels serve
  * every other problem of the same types: single products, batches at strides, batches of
- * pointers, in each layout. What a general kernel's launch depends on is printed as C, out
- * of the expressions of its family.
+ * pointers, in each layout. The launches of general kernels are printed as C, out of the
+ * expressions of their families.
  */
 #ifndef GT_TUNER_EMIT_EMIT_H
 #define GT_TUNER_EMIT_EMIT_H

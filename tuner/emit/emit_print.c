@@ -6,6 +6,8 @@
  */
 #include "tuner/emit/emit_inside.h"
 
+#include "runtime/drivers/cuda_api.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -99,6 +101,16 @@ bool gt_emit_is_general(const struct gt_fit *fit) {
 }
 
 /* ---- printing ---- */
+
+int gt_emit_map_type(gemmtune_dtype type) {
+    static const int of[] = {
+        [GEMMTUNE_F32] = GT_CU_TMA_F32, [GEMMTUNE_F64] = GT_CU_TMA_F64,
+        [GEMMTUNE_F16] = GT_CU_TMA_F16, [GEMMTUNE_BF16] = GT_CU_TMA_BF16,
+        [GEMMTUNE_E4M3] = GT_CU_TMA_U8, [GEMMTUNE_E5M2] = GT_CU_TMA_U8,
+        [GEMMTUNE_I8] = GT_CU_TMA_U8,   [GEMMTUNE_I32] = GT_CU_TMA_I32,
+    };
+    return of[type];
+}
 
 static void print_expr(FILE *out, const struct gt_expr *e) {
     char text[4096];

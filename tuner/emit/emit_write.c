@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_write.c - the files of a folder: those of out/, the tables, the images. */
+/* emit_write.c - the files of a folder: the fixed ones of out/, the tables, the images. */
 #include "tuner/emit/emit_inside.h"
 
 #include "core/embed.h"

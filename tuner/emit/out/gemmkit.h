@@ -5,8 +5,8 @@
  *
  *     C = alpha * op(A) * op(B) + beta * C
  *
- * The words are those of gemmtune.h, and mean the same. A problem that the folder was made
- * for has its own kernel. Any other problem of the same types runs a general kernel.
+ * Its words have the meaning that they have in gemmtune.h. A problem that the folder was
+ * made for has its own kernel. Any other problem of the same types runs a general kernel.
  *
  * Device memory, contexts and streams are the caller's. Nothing here allocates device
  * memory or waits for the device; loading a kernel may wait in the driver. Any number of
@@ -52,8 +52,8 @@ typedef enum gemmkit_dtype {
 typedef enum gemmkit_trans { GEMMKIT_NOTRANS = 0, GEMMKIT_TRANS = 1 } gemmkit_trans;
 typedef enum gemmkit_layout { GEMMKIT_COL_MAJOR = 0, GEMMKIT_ROW_MAJOR = 1 } gemmkit_layout;
 
-/* How exact products and sums are. A problem whose arithmetic the folder has no kernel for
- * runs in strict arithmetic, which keeps every promise. */
+/* How exact products and sums are. Where the folder has no kernel for a problem's
+ * arithmetic, a strict kernel runs, which keeps every promise. */
 typedef enum gemmkit_math {
     GEMMKIT_MATH_STRICT = 0,
     GEMMKIT_MATH_TF32 = 1,

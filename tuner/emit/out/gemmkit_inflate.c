@@ -6,7 +6,7 @@
 
 enum { CODE_BITS = 15, LITERALS = 288, DISTANCES = 32, END = 256 };
 
-/* What comes next in the input: `count` bits of it are in `bits`, lowest first. Past the
+/* The rest of the input: its next `count` bits are in `bits`, lowest first. Past the
  * end of the input, zeros follow, and `count` falls below 0. */
 struct stream {
     const unsigned char *in, *end;

@@ -66,7 +66,7 @@ enum gk_arg { /* as gemmtune numbers them */
               GK_MAP /* the first tensor map */
 };
 
-/* What decides which kernels may serve a problem: types, arithmetic, layout, batch. */
+/* Types, arithmetic, layout and batch decide which kernels may serve a problem. */
 struct gk_kind {
     uint8_t type_a, type_b, type_c, type_acc, math, trans_a, trans_b;
     uint8_t batch; /* 0 single, 1 strided, 2 pointers */
@@ -101,7 +101,7 @@ struct gk_exact {
     struct gk_problem problem;
 };
 
-/* A general kernel for problems of one kind; those of a kind are tried in order. */
+/* A general kernel for problems of one kind; all that accept a problem are compared. */
 struct gk_general {
     struct gk_kind kind;
     int kernel;
