@@ -50,4 +50,29 @@ is "all kernels are right" "exit $?: $(sed 's/[0-9]* general/N general/' "$TMPDI
 FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
 has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
     "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
+
+# faulty NAME SCRIPT FILE WANT: the folder's test, after the script of sed has changed a file
+faulty() {
+    cp "$out/$3" "$TMPDIR/kept" && sed -i "$2" "$out/$3"
+    cmp -s "$TMPDIR/kept" "$out/$3" && is "$1" "the fault is not there" "a changed file"
+    make -s -C "$out" CFLAGS=-O1 gemmkit_test >/dev/null 2>&1
+    FAKE_CUDA_DEVICE=h200 "$out/gemmkit_test" --quick --exact >"$TMPDIR/ran" 2>&1
+    has "$1" "exit $?: $(cat "$TMPDIR/ran")" "exit 1: $4"
+    cp "$TMPDIR/kept" "$out/$3"
+}
+faulty "alpha and beta exchanged" 's/{0, 1, 2, 3,\(.*\), 4, \([^}]*\)}, &/{0, 1, 2, 4,\1, 3, \2}, \&/' \
+    gemmkit_kernels.c "WRONG "
+faulty "one block too few" 's/^        {{\([0-9]*\)\([0-9]\), 1, 1}/        {{\1\2 - 1, 1, 1}/' gemmkit_kernels.c "WRONG "
+faulty "images that are shifted" 's/^\(gk_image_bytes:\)/\1 .byte 0/' gemmkit_images.S \
+    "FAILED *: the image of a kernel is damaged"
+
+# A program that knows the folder alone; a device of another generation; records.
+"$GEMMTUNE" emit --arch sm_90 --db "$TMPDIR/h200.db" -o "$out" --force --json --quiet f32-nn-512x384x256 \
+    bf16-nt-4096x4096x4096 >"$TMPDIR/table.json" 2>"$TMPDIR/err"
+is "what was tuned is said" "$(sql :memory: "SELECT json_extract(value, '\$.chosen') FROM \
+    json_each(readfile('$TMPDIR/table.json')) WHERE json_extract(value, '\$.kernel') = 'bf16-nt-4096x4096x4096'")" tuned
+make -s -C "$out" libgemmkit.a &&
+    gcc -std=c11 -I"$out" "$GT_SRC/examples/emitted/product.c" "$out/libgemmkit.a" -ldl -pthread -o "$TMPDIR/product"
+FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
+has "the example" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: the problem's own kernel: *512x384x256: right"
 exit "$bad"

@@ -240,14 +240,12 @@ static bool is_empty_folder(const char *path) {
     return empty;
 }
 
-/* Makes the folder. Files of anybody else are never replaced. */
-static int make_folder(const struct values *v) {
+/* Whether files may go there, before the work on them. Files of anybody else are never
+ * replaced. */
+static int check_folder(const struct values *v) {
     char mark[GT_PATH_SIZE];
-    if (mkdir(v->out, 0777) == 0)
-        return -1;
-    if (errno != EEXIST)
-        return gt_die(GT_EXIT_FAILURE, "%s: %s", v->out, strerror(errno));
-    if (is_empty_folder(v->out))
+    struct stat now;
+    if (stat(v->out, &now) != 0 || is_empty_folder(v->out))
         return -1;
     (void)snprintf(mark, sizeof mark, "%s/gemmkit_kernels.c", v->out);
     if (access(mark, F_OK) != 0)
@@ -256,6 +254,12 @@ static int make_folder(const struct values *v) {
     return v->force ? -1
                     : gt_die(GT_EXIT_FAILURE,
                              "%s is there already: --force replaces its files", v->out);
+}
+
+static int make_folder(const char *path) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? -1
+               : gt_die(GT_EXIT_FAILURE, "%s: %s", path, strerror(errno));
 }
 
 /* ---- the command ---- */
@@ -297,7 +301,7 @@ static int make(struct gt_emit_kit *kit, const struct values *v,
         status = gt_emit_build(kit, &progress, &err);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    const int code = make_folder(v);
+    const int code = make_folder(v->out);
     if (code >= 0)
         return code;
     status = gt_emit_write(kit, v->out, &err);
@@ -326,6 +330,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
                                argc - first);
     if (code < 0)
         code = check(&v, named, &sweep);
+    if (code < 0)
+        code = check_folder(&v);
     if (code < 0)
         code = gt_common_families(&families, &v.templates);
     if (code < 0)
