@@ -223,23 +223,35 @@ struct product {
     struct gk_problem p;
     struct matrix a, b, c;
     int64_t filled; /* elements of a row of op(A) that are not 0 */
+    int8_t *flat;   /* op(B), k rows of n numbers of each matrix */
 };
 
 static double volume(const struct gk_problem *p) {
     return (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
 }
 
-/* Element (i, l) of op(A) of a product, and (l, j) of op(B). */
+/* Element (i, l) of op(A) of a product. */
 static int8_t *at_a(const struct product *x, int64_t b, int64_t i, int64_t l) {
     const struct matrix *a = &x->a;
     const int64_t first = (a->count > 1 ? b : 0) * a->rows * a->cols;
     return &a->number[first + (x->p.kind.trans_a ? l * a->cols + i : i * a->cols + l)];
 }
 
-static int8_t at_b(const struct product *x, int64_t b, int64_t l, int64_t j) {
+/* Copies op(B) in pieces that the caches hold. */
+static void flatten(struct product *x) {
+    enum { PIECE = 64 };
     const struct matrix *m = &x->b;
-    const int64_t first = (m->count > 1 ? b : 0) * m->rows * m->cols;
-    return m->number[first + (x->p.kind.trans_b ? j * m->cols + l : l * m->cols + j)];
+    const int64_t n = x->p.n, k = x->p.k;
+    x->flat = host((size_t)(m->count * k * n));
+    if (!x->p.kind.trans_b) {
+        memcpy(x->flat, m->number, (size_t)(m->count * k * n));
+        return;
+    }
+    for (int64_t b = 0; b < m->count; b++)
+        for (int64_t j = 0; j < n; j += PIECE)
+            for (int64_t l = 0; l < k; l++)
+                for (int64_t at = j; at < n && at < j + PIECE; at++)
+                    x->flat[(b * k + l) * n + at] = m->number[(b * n + at) * k + l];
 }
 
 static int64_t packed(const struct gk_problem *p, int64_t stride, int64_t rows,
@@ -263,6 +275,7 @@ static struct product make_product(const struct gk_problem *p) {
         x.filled = p->k;
     for (int64_t i = 0; i < x.b.count * x.b.rows * x.b.cols; i++)
         x.b.number[i] = (int8_t)((int)(draw() % 5) - 2);
+    flatten(&x);
     for (int64_t b = 0; b < x.a.count; b++)
         for (int64_t i = 0; i < p->m; i++)
             for (int64_t f = 0; f < x.filled; f++)
@@ -286,26 +299,26 @@ static void clear_product(struct product *x) {
     give_back(&x->a);
     give_back(&x->b);
     give_back(&x->c);
+    free(x->flat);
 }
 
 /* Row i of a product of op(A) and op(B), as sums of integers. */
 static void reference(int32_t *row, const struct product *x, int64_t b, int64_t i) {
-    const struct matrix *m = &x->b;
-    const int64_t n = x->p.n;
+    const int64_t n = x->p.n, first = (x->b.count > 1 ? b : 0) * x->p.k;
     memset(row, 0, (size_t)n * sizeof *row);
     for (int64_t l = 0; l < x->p.k; l++) {
         const int a = *at_a(x, b, i, l);
-        if (a == 0)
-            continue;
-        if (x->p.kind.trans_b) {
-            for (int64_t j = 0; j < n; j++)
-                row[j] += a * at_b(x, b, l, j);
-        } else {
-            const int8_t *of = &m->number[((m->count > 1 ? b : 0) * m->rows + l) * n];
-            for (int64_t j = 0; j < n; j++)
-                row[j] += a * of[j];
-        }
+        const int8_t *of = &x->flat[(first + l) * n];
+        for (int64_t j = 0; a != 0 && j < n; j++)
+            row[j] += a * of[j];
     }
+}
+
+/* The codes of small integers in a type. */
+enum { CODES = 8192 };
+static void make_codes(uint64_t code[CODES], int type) {
+    for (int i = 0; i < CODES; i++)
+        code[i] = encode(type, i - CODES / 2);
 }
 
 /* Compares C, its gaps included, with alpha times the sums plus beta times C before. The
@@ -316,18 +329,24 @@ static int compare(const struct product *x, const unsigned char *got, int alpha,
     const size_t size = gk_type_size(c->type);
     int32_t *const row = host((size_t)x->p.n * sizeof *row);
     unsigned char *const want = c->store;
+    uint64_t *const code = host(CODES * sizeof *code);
     int bad = 0;
+    make_codes(code, c->type);
     for (int64_t b = 0; b < x->p.batch; b++)
         for (int64_t i = 0; i < x->p.m; i++) {
             const int64_t first = first_of(c, b) + i * c->ld;
             reference(row, x, b, i);
             for (int64_t j = 0; j < x->p.n; j++) {
                 const int before = c->number[(b * c->rows + i) * c->cols + j];
-                const uint64_t bits = encode(c->type, alpha * row[j] + beta * before);
+                const int number = alpha * row[j] + beta * before;
+                const uint64_t bits = number >= -CODES / 2 && number < CODES / 2
+                                          ? code[number + CODES / 2]
+                                          : encode(c->type, number);
                 memcpy(want + (size_t)(first + j) * size, &bits, size);
             }
         }
-    for (size_t at = 0; at < c->bytes && !bad; at += size) {
+    const bool same = memcmp(got, want, c->bytes) == 0;
+    for (size_t at = 0; at < c->bytes && !bad && !same; at += size) {
         const uint64_t is = load(got + at, size), should = load(want + at, size);
         if (is == should || ((is | should) << (65 - 8 * size)) == 0) /* 0 and -0 */
             continue;
@@ -335,6 +354,7 @@ static int compare(const struct product *x, const unsigned char *got, int alpha,
                (unsigned long long)is, (unsigned long long)should);
         bad = 1;
     }
+    free(code);
     free(row);
     return bad;
 }
