@@ -9,8 +9,6 @@ const char *gt_emit_refusal(const gemmtune_problem *p) {
         return "rows in groups and masked rows have no place in a folder";
     if (p->packed_b)
         return "a packed B needs the library, which packs it";
-    if (p->epilogue != NULL)
-        return "an epilogue has no place in a folder yet";
     return NULL;
 }
 

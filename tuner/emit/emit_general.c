@@ -57,7 +57,8 @@ static gt_status make_problem(gemmtune_problem *out, const gemmtune_problem *lik
                           .batch = kind == 0 ? 1 : BATCH_FEW,
                           .stride_a = GEMMTUNE_PACKED,
                           .stride_b = GEMMTUNE_PACKED,
-                          .stride_c = GEMMTUNE_PACKED};
+                          .stride_c = GEMMTUNE_PACKED,
+                          .epilogue = like->epilogue};
     return gt_problem_canonical(out, NULL, &p, err);
 }
 
@@ -107,8 +108,9 @@ static bool is_there(const struct gt_emit_kit *kit, int target, const char *kind
 static void name_kind(char out[GT_PROBLEM_NAME_MAX], const gemmtune_problem *p, int kind) {
     static const char *const words[] = {"", ", batches", ", batches of pointers"};
     const struct gt_dtype *type = gt_dtype_of(p);
-    (void)snprintf(out, GT_PROBLEM_NAME_MAX, "%s-%s%s", type != NULL ? type->name : "?",
-                   gt_problem_layout(p), words[kind]);
+    (void)snprintf(out, GT_PROBLEM_NAME_MAX, "%s-%s%s%s%s", type != NULL ? type->name : "?",
+                   gt_problem_layout(p), words[kind], p->epilogue != NULL ? ", epi=" : "",
+                   p->epilogue != NULL ? p->epilogue : "");
 }
 
 static gt_status choose(struct gt_emit_kit *kit, int target, const gemmtune_problem *p,
@@ -154,13 +156,20 @@ static int kind_of(const gemmtune_problem *p) {
     return gt_problem_has_pointers(p) ? 2 : gt_problem_is_batch(p);
 }
 
-/* Whether an earlier problem of the sweep has these types, or, with `layout` 0 to 3, this
- * kind as well. */
+/* Whether two problems have the same types, arithmetic and epilogue. */
+static bool alike(const gemmtune_problem *p, const gemmtune_problem *q) {
+    const char *const e = p->epilogue, *const f = q->epilogue;
+    return gt_dtype_of(p) == gt_dtype_of(q) && (e == NULL) == (f == NULL) &&
+           (e == NULL || strcmp(e, f) == 0);
+}
+
+/* Whether an earlier problem of the sweep is alike, or, with `whole_kind`, has this layout
+ * and kind of batch as well. */
 static bool is_repeated(const struct gt_sweep *sweep, size_t at, bool whole_kind) {
     const gemmtune_problem *p = &sweep->item[at].problem;
     for (size_t i = 0; i < at; i++) {
         const gemmtune_problem *q = &sweep->item[i].problem;
-        if (gt_dtype_of(p) == gt_dtype_of(q) &&
+        if (alike(p, q) &&
             (!whole_kind || (kind_of(p) == kind_of(q) && p->trans_a == q->trans_a &&
                              p->trans_b == q->trans_b)))
             return true;
@@ -173,8 +182,7 @@ static bool is_repeated(const struct gt_sweep *sweep, size_t at, bool whole_kind
 static bool has_kind(const struct gt_sweep *sweep, const gemmtune_problem *p) {
     for (size_t i = 0; i < sweep->count; i++) {
         const gemmtune_problem *q = &sweep->item[i].problem;
-        if (gt_dtype_of(p) == gt_dtype_of(q) && p->trans_a == q->trans_a &&
-            p->trans_b == q->trans_b &&
+        if (alike(p, q) && p->trans_a == q->trans_a && p->trans_b == q->trans_b &&
             gt_problem_has_pointers(p) == gt_problem_has_pointers(q))
             return true;
     }

@@ -21,6 +21,12 @@ gt_status gt_emit_choose_general(struct gt_emit_kit *kit, int target,
 bool gt_emit_is_general(const struct gt_fit *fit);
 /* Prints the function that computes them: `fit_any` of struct gk_kernel. */
 void gt_emit_print_general(FILE *out, int number, const struct gt_fit *fit);
+/* 1 + the index of the problem's epilogue among the kit's; 0: it has none. */
+int gt_emit_epilogue(const struct gt_emit_kit *kit, const gemmtune_problem *p);
+/* Prints the table of epilogues, and gemmkit_expected.c. */
+void gt_emit_print_epilogues(FILE *out, const struct gt_emit_kit *kit);
+void gt_emit_print_expected(FILE *out, const struct gt_emit_kit *kit);
+
 /* The driver's number of an element type in tensor maps. */
 int gt_emit_map_type(gemmtune_dtype type);
 /* Prints gemmkit_kernels.c. */

@@ -94,18 +94,21 @@ static void print_images(FILE *out, const struct gt_emit_kit *kit) {
 /* ---- problems ---- */
 
 /* `math` is the kernel's arithmetic: a strict kernel serves other problems, too. */
-static void print_kind(FILE *out, const gemmtune_problem *p, gemmtune_math math) {
-    (void)fprintf(out, "{%d, %d, %d, %d, %d, %d, %d, %d}", (int)p->type_a, (int)p->type_b,
-                  (int)p->type_c, (int)p->type_acc, (int)math, (int)p->trans_a,
-                  (int)p->trans_b, gt_problem_has_pointers(p) ? 2 : gt_problem_is_batch(p));
+static void print_kind(FILE *out, const struct gt_emit_kit *kit, const gemmtune_problem *p,
+                       gemmtune_math math) {
+    (void)fprintf(
+        out, "{%d, %d, %d, %d, %d, %d, %d, %d, %d}", (int)p->type_a, (int)p->type_b,
+        (int)p->type_c, (int)p->type_acc, (int)math, (int)p->trans_a, (int)p->trans_b,
+        gt_problem_has_pointers(p) ? 2 : gt_problem_is_batch(p), gt_emit_epilogue(kit, p));
 }
 
 /* Strides that have no effect are 0. */
-static void print_exact(FILE *out, int number, const struct gt_emit_kernel *k) {
+static void print_exact(FILE *out, const struct gt_emit_kit *kit, int number) {
+    const struct gt_emit_kernel *k = &kit->kernel[number];
     const gemmtune_problem *p = &k->fit.problem;
     const bool strided = gt_problem_is_batch(p) && !gt_problem_has_pointers(p);
     (void)fprintf(out, "    {\"%s\", %d,\n     {", k->name, number);
-    print_kind(out, p, p->math);
+    print_kind(out, kit, p, p->math);
     (void)fprintf(
         out,
         ", %" PRIu32 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
@@ -118,14 +121,14 @@ static void print_target(FILE *out, const struct gt_emit_kit *kit, int target) {
     (void)fprintf(out, "static const struct gk_exact exact_%d[] = {\n", target);
     for (int i = 0; i < kit->kernels; i++)
         if (kit->kernel[i].target == target && !kit->kernel[i].general)
-            print_exact(out, i, &kit->kernel[i]);
+            print_exact(out, kit, i);
     (void)fprintf(out, "};\n\nstatic const struct gk_general general_%d[] = {\n", target);
     for (int i = 0; i < kit->kernels; i++) {
         const struct gt_emit_kernel *k = &kit->kernel[i];
         if (k->target != target || !k->general)
             continue;
         (void)fputs("    {", out);
-        print_kind(out, &k->fit.problem, k->fit.binding.dtype->math);
+        print_kind(out, kit, &k->fit.problem, k->fit.binding.dtype->math);
         (void)fprintf(out, ", %d, {%d, %d}, %.6g},\n", i, k->tile[0], k->tile[1], k->cost);
     }
     (void)fputs("};\n\n", out);
@@ -154,6 +157,7 @@ void gt_emit_print_tables(FILE *out, const struct gt_emit_kit *kit) {
                 "#define GT_MAX(a, b) ((a) > (b) ? (a) : (b))\n"
                 "#define GT_CDIV(a, b) (((a) + (b) - 1) / (b))\n\n",
                 out);
+    gt_emit_print_epilogues(out, kit);
     print_kernels(out, kit);
     print_images(out, kit);
     for (int t = 0; t < kit->targets; t++)

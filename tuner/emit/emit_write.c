@@ -33,14 +33,17 @@ static gt_status write_fixed(const char *folder, struct gt_err *err) {
     return status;
 }
 
-static gt_status write_tables(const struct gt_emit_kit *kit, const char *folder,
-                              struct gt_err *err) {
+/* A file that is printed. */
+static gt_status write_text(const struct gt_emit_kit *kit, const char *folder,
+                            const char *name,
+                            void (*print)(FILE *out, const struct gt_emit_kit *kit),
+                            struct gt_err *err) {
     char path[GT_PATH_SIZE];
     struct gt_new_text t;
-    const gt_status status = begin(&t, path, folder, "gemmkit_kernels.c", err);
+    const gt_status status = begin(&t, path, folder, name, err);
     if (status != GEMMTUNE_OK)
         return status;
-    gt_emit_print_tables(t.out, kit);
+    print(t.out, kit);
     return gt_new_text_end(&t, GEMMTUNE_OK, err);
 }
 
@@ -60,6 +63,8 @@ gt_status gt_emit_write(const struct gt_emit_kit *kit, const char *folder,
                         struct gt_err *err) {
     gt_status status = write_fixed(folder, err);
     if (status == GEMMTUNE_OK)
-        status = write_tables(kit, folder, err);
+        status = write_text(kit, folder, "gemmkit_expected.c", gt_emit_print_expected, err);
+    if (status == GEMMTUNE_OK) /* last: it marks a folder that is whole */
+        status = write_text(kit, folder, "gemmkit_kernels.c", gt_emit_print_tables, err);
     return status == GEMMTUNE_OK ? write_images(kit, folder, err) : status;
 }

@@ -174,6 +174,7 @@ static bool serves(const struct gk_kind *kernel, const struct gk_kind *p) {
            kernel->type_c == p->type_c && kernel->type_acc == p->type_acc &&
            kernel->trans_a == p->trans_a && kernel->trans_b == p->trans_b &&
            (kernel->math == p->math || kernel->math == GEMMKIT_MATH_STRICT) &&
+           kernel->epilogue == p->epilogue &&
            (kernel->batch == p->batch || (kernel->batch == 1 && p->batch == 0));
 }
 
@@ -266,7 +267,8 @@ static gemmkit_status create_general(gemmkit_plan **out, gemmkit_ctx *ctx,
     const int kernel = find_general(&fit, ctx, &filled, pointer_align);
     if (kernel < 0)
         return gk_fail(GEMMKIT_EUNSUPPORTED,
-                       "there is no kernel for these types, layout and kind of batch on %s",
+                       "there is no kernel for these types, layout, epilogue and kind of "
+                       "batch on %s",
                        ctx->arch->name);
     return create(out, ctx, p, swapped, kernel, &fit, "");
 }
@@ -335,33 +337,58 @@ static gemmkit_status narrow_of(const gemmkit_plan **out, const gemmkit_plan *pl
 
 /* ---- calls ---- */
 
-/* The operands of a call, in the order of the row-major problem. */
-struct call {
-    const void *alpha, *a, *b, *beta;
-    void *c, *workspace, *stream;
-};
-
 static double number_of(const void *scalar, int type) {
     if (type == GEMMKIT_F64)
         return *(const double *)scalar;
     return type == GEMMKIT_I32 ? *(const int32_t *)scalar : *(const float *)scalar;
 }
 
-static gemmkit_status launch(const gemmkit_plan *plan, const struct call *call,
-                             bool reads_ab) {
+/* The arguments of an epilogue, after the kernel's own. */
+static int add_epilogue(void **params, int count, union value *value,
+                        const gemmkit_plan *plan, const gemmkit_args *args) {
+    const struct gk_problem *const p = &plan->problem;
+    const struct gk_epilogue *const e = &gk_epilogues[p->kind.epilogue - 1];
+    for (int i = 0; i < e->operands; i++) {
+        value->ptr = args->operand[i];
+        params[count++] = value++;
+        if (e->operand[i].shape != GK_MATRIX && e->operand[i].shape != GK_ROWS_PER_PRODUCT)
+            continue;
+        const int64_t ld = args->operand_ld != NULL ? args->operand_ld[i] : 0;
+        value->i64 = ld != 0 ? ld : p->n;
+        params[count++] = value++;
+    }
+    if (e->products) {
+        value->i32 = 0;
+        params[count++] = value++;
+    }
+    if (e->alpha) {
+        memcpy(value, args->alpha, gk_type_size(p->kind.type_acc));
+        params[count++] = value++;
+    }
+    if (e->d2 >= 0) {
+        value->ptr = args->d2;
+        params[count++] = value++;
+        value->i64 = args->d2_ld != 0 ? args->d2_ld : p->n;
+        params[count++] = value++;
+    }
+    return count;
+}
+
+static gemmkit_status launch(const gemmkit_plan *plan, const gemmkit_args *args,
+                             void *stream, bool reads_ab) {
     const struct gk_kernel *const k = plan->kernel;
     const size_t scalar = gk_type_size(plan->problem.kind.type_acc);
-    union value value[GK_MAP];
+    union value value[GK_MAP], more[2 * GK_OPERANDS + 4];
     struct gk_tensor_map map[GK_MAPS];
     void *params[GK_ARGS], *base[GK_MAPS];
     memcpy(value, plan->value, sizeof value);
-    value[GK_A].ptr = call->a;
-    value[GK_B].ptr = call->b;
-    value[GK_C].ptr = call->c;
-    value[GK_WORKSPACE].ptr = call->workspace;
-    memcpy(&value[GK_BETA], call->beta, scalar);
+    value[GK_A].ptr = args->a;
+    value[GK_B].ptr = args->b;
+    value[GK_C].ptr = args->c;
+    value[GK_WORKSPACE].ptr = args->workspace;
+    memcpy(&value[GK_BETA], args->beta, scalar);
     if (reads_ab)
-        memcpy(&value[GK_ALPHA], call->alpha, scalar);
+        memcpy(&value[GK_ALPHA], args->alpha, scalar);
     else
         value[GK_K].i32 = 0;
     for (int i = 0; i < plan->fit.maps; i++) {
@@ -374,7 +401,9 @@ static gemmkit_status launch(const gemmkit_plan *plan, const struct call *call,
     for (int i = 0; i < k->args; i++)
         params[i] = k->arg[i] < GK_MAP ? (void *)&value[k->arg[i]]
                                        : (void *)&map[k->arg[i] - GK_MAP];
-    return gk_run(plan->loaded, &plan->fit, params, map, base, call->stream);
+    if (plan->problem.kind.epilogue != 0)
+        (void)add_epilogue(params, k->args, more, plan, args);
+    return gk_run(plan->loaded, &plan->fit, params, map, base, stream);
 }
 
 enum { ALIGNED, NARROW, MISALIGNED };
@@ -393,43 +422,78 @@ static int alignment_of(const gemmkit_plan *plan, const void *const at[3], bool 
     return worst;
 }
 
-static gemmkit_status check(const gemmkit_plan *plan, const struct call *call,
+static gemmkit_status check_epilogue(const gemmkit_plan *plan, const gemmkit_args *args) {
+    const struct gk_problem *const p = &plan->problem;
+    const struct gk_epilogue none = {.d2 = -1};
+    const struct gk_epilogue *const e =
+        p->kind.epilogue != 0 ? &gk_epilogues[p->kind.epilogue - 1] : &none;
+    if (args->operands != e->operands || (e->operands > 0 && args->operand == NULL))
+        return gk_fail(GEMMKIT_EINVAL, "the call has %d operands, the plan's epilogue %d",
+                       args->operands, e->operands);
+    for (int i = 0; i < e->operands; i++) {
+        const int64_t ld = args->operand_ld != NULL ? args->operand_ld[i] : 0;
+        if (args->operand[i] == NULL || args->operand[i] == args->c ||
+            (uintptr_t)args->operand[i] % gk_type_size(e->operand[i].type) != 0)
+            return gk_fail(GEMMKIT_EINVAL,
+                           "operand %s is NULL, is C, or is not aligned to its elements",
+                           e->operand[i].name);
+        if (ld != 0 && (ld < p->n || ld > INT32_MAX))
+            return gk_fail(GEMMKIT_EINVAL, "the leading dimension of %s is %lld",
+                           e->operand[i].name, (long long)ld);
+    }
+    if ((e->d2 >= 0) != (args->d2 != NULL) || (args->d2 != NULL && args->d2 == args->c) ||
+        (args->d2_ld != 0 && args->d2_ld < p->n))
+        return gk_fail(GEMMKIT_EINVAL, "d2 is missing, too much, C, or its rows overlap");
+    return GEMMKIT_OK;
+}
+
+static gemmkit_status check(const gemmkit_plan *plan, const gemmkit_args *args,
                             bool reads_ab) {
-    if (call->c == NULL || (reads_ab && (call->a == NULL || call->b == NULL)))
+    if (args->c == NULL || (reads_ab && (args->a == NULL || args->b == NULL)))
         return gk_fail(GEMMKIT_EINVAL, "a, b or c is NULL");
-    if (call->c == call->a || call->c == call->b)
+    if (args->c == args->a || args->c == args->b)
         return gk_fail(GEMMKIT_EINVAL, "C begins where A or B begins");
     if (plan->fit.workspace > 0 &&
-        (call->workspace == NULL || (uintptr_t)call->workspace % GK_WORKSPACE_ALIGN != 0))
+        (args->workspace == NULL || (uintptr_t)args->workspace % GK_WORKSPACE_ALIGN != 0))
         return gk_fail(GEMMKIT_EWORKSPACE,
                        "the kernel needs %lld bytes of workspace, aligned to %d",
                        (long long)plan->fit.workspace, GK_WORKSPACE_ALIGN);
-    return GEMMKIT_OK;
+    return check_epilogue(plan, args);
+}
+
+gemmkit_status gemmkit_launch(const gemmkit_plan *plan, const gemmkit_args *given,
+                              void *stream) {
+    const struct gk_problem *const p = &plan->problem;
+    gemmkit_args args = *given;
+    if (plan->swapped) {
+        args.a = given->b;
+        args.b = given->a;
+    }
+    if (is_empty(p))
+        return GEMMKIT_OK;
+    if (args.alpha == NULL || args.beta == NULL)
+        return gk_fail(GEMMKIT_EINVAL, "alpha or beta is NULL");
+    const bool reads_ab = p->k > 0 && number_of(args.alpha, p->kind.type_acc) != 0;
+    if (!reads_ab && p->kind.epilogue == 0 && number_of(args.beta, p->kind.type_acc) == 1)
+        return GEMMKIT_OK;
+    gemmkit_status status = check(plan, &args, reads_ab);
+    if (status != GEMMKIT_OK)
+        return status;
+    const int alignment =
+        alignment_of(plan, (const void *const[3]){args.a, args.b, args.c}, reads_ab);
+    if (alignment == MISALIGNED)
+        return gk_fail(GEMMKIT_EINVAL, "a, b or c is not aligned to its elements");
+    if (alignment == NARROW)
+        status = narrow_of(&plan, plan);
+    return status == GEMMKIT_OK ? launch(plan, &args, stream, reads_ab) : status;
 }
 
 gemmkit_status gemmkit_execute(const gemmkit_plan *plan, const void *alpha, const void *a,
                                const void *b, const void *beta, void *c, void *workspace,
                                void *stream) {
-    const struct gk_problem *const p = &plan->problem;
-    const struct call call = {
-        alpha, plan->swapped ? b : a, plan->swapped ? a : b, beta, c, workspace, stream};
-    if (is_empty(p))
-        return GEMMKIT_OK;
-    if (alpha == NULL || beta == NULL)
-        return gk_fail(GEMMKIT_EINVAL, "alpha or beta is NULL");
-    const bool reads_ab = p->k > 0 && number_of(alpha, p->kind.type_acc) != 0;
-    if (!reads_ab && number_of(beta, p->kind.type_acc) == 1)
-        return GEMMKIT_OK;
-    gemmkit_status status = check(plan, &call, reads_ab);
-    if (status != GEMMKIT_OK)
-        return status;
-    const int alignment =
-        alignment_of(plan, (const void *const[3]){call.a, call.b, call.c}, reads_ab);
-    if (alignment == MISALIGNED)
-        return gk_fail(GEMMKIT_EINVAL, "a, b or c is not aligned to its elements");
-    if (alignment == NARROW)
-        status = narrow_of(&plan, plan);
-    return status == GEMMKIT_OK ? launch(plan, &call, reads_ab) : status;
+    const gemmkit_args args = {
+        .alpha = alpha, .beta = beta, .a = a, .b = b, .c = c, .workspace = workspace};
+    return gemmkit_launch(plan, &args, stream);
 }
 
 /* ---- the call that keeps its plans ---- */

@@ -88,12 +88,17 @@ typedef struct gemmkit_problem {
     int64_t lda, ldb, ldc;  /* 0: packed */
     int64_t batch;
     int64_t stride_a, stride_b, stride_c; /* GEMMKIT_PACKED, 0 or more */
+    const char *epilogue; /* NULL, or one that gemmkit_epilogue gives; row-major only. It
+                           * must live as long as a context that has met it */
 } gemmkit_problem;
 
 /* Column-major, not transposed, one product, packed. A, B and C have `type`, but C is BF16
  * for E4M3 and E5M2, and I32 for I8. Sums are F32 (F64 for F64, I32 for I8 and I32). */
 void gemmkit_problem_init(gemmkit_problem *p, gemmkit_dtype type, int64_t m, int64_t n,
                           int64_t k);
+
+/* The text of epilogue i of the folder; NULL past the last one. */
+const char *gemmkit_epilogue(int i);
 
 typedef struct gemmkit_ctx gemmkit_ctx;   /* a CUDA context and the kernels loaded there */
 typedef struct gemmkit_plan gemmkit_plan; /* a problem and its kernel; never changes */
@@ -129,7 +134,24 @@ gemmkit_status gemmkit_execute(const gemmkit_plan *plan, const void *alpha, cons
                                const void *b, const void *beta, void *c, void *workspace,
                                void *stream);
 
-/* The same in one call: the context keeps the plan of each problem until gemmkit_close.
+/* The operands of one call, as in gemmtune.h. Members that are 0 or NULL are not there. */
+typedef struct gemmkit_args {
+    const void *alpha, *beta, *a, *b;
+    void *c, *workspace;
+    /* of the epilogue, in the order of its declarations */
+    int operands;
+    const void *const *operand;
+    const int64_t *operand_ld; /* 0, or no array: packed */
+    void *d2;                  /* its second output */
+    int64_t d2_ld;
+} gemmkit_args;
+
+/* gemmkit_execute for problems with an epilogue. */
+gemmkit_status gemmkit_launch(const gemmkit_plan *plan, const gemmkit_args *args,
+                              void *stream);
+
+/* gemmkit_execute in one call: the context keeps the plan of each problem until
+ * gemmkit_close.
  * `workspace_bytes` is the size of `workspace`, which may be NULL with 0. */
 gemmkit_status gemmkit_gemm(gemmkit_ctx *ctx, const gemmkit_problem *p, const void *alpha,
                             const void *a, const void *b, const void *beta, void *c,

@@ -8,9 +8,41 @@
 
 #include <stdbool.h>
 
-enum { GK_PASSES = 5, GK_MAPS = 4, GK_ARGS = 32, GK_WORKSPACE_ALIGN = 256 };
+enum {
+    GK_PASSES = 5,
+    GK_MAPS = 4,
+    GK_ARGS = 48,
+    GK_OPERANDS = 8,
+    GK_WORKSPACE_ALIGN = 256
+};
 
 /* ---- tables ---- */
+
+enum gk_shape_of {
+    GK_SCALAR,
+    GK_PER_ROW,
+    GK_PER_COLUMN,
+    GK_MATRIX,
+    GK_PER_PRODUCT,
+    GK_ROWS_PER_PRODUCT
+};
+
+/* A function of each element before it is stored. */
+struct gk_epilogue {
+    const char *text;
+    uint8_t type_c, type_acc; /* of the problems that have it */
+    bool products;            /* an operand has a value or a row for each product */
+    bool alpha;               /* it reads alpha */
+    bool exact;               /* small integers give exact results */
+    int d2;                   /* the type of the second output; -1: there is none */
+    int operands;
+    struct {
+        const char *name;
+        uint8_t type, shape;
+    } operand[GK_OPERANDS];
+};
+extern const struct gk_epilogue gk_epilogues[];
+extern const int gk_epilogue_count;
 
 /* A compressed cubin, in gk_image_bytes. */
 struct gk_image {
@@ -69,7 +101,8 @@ enum gk_arg { /* as gemmtune numbers them */
 /* Types, arithmetic, layout and batch decide which kernels may serve a problem. */
 struct gk_kind {
     uint8_t type_a, type_b, type_c, type_acc, math, trans_a, trans_b;
-    uint8_t batch; /* 0 single, 1 strided, 2 pointers */
+    uint8_t batch;    /* 0 single, 1 strided, 2 pointers */
+    uint8_t epilogue; /* 1 + its index; 0: none */
 };
 
 /* A problem in its one form: row-major, lengths filled in. */

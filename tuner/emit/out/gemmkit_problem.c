@@ -93,6 +93,35 @@ static int32_t promise_of(const gemmkit_problem *p) {
                                              : (int32_t)p->pointer_align;
 }
 
+/* Sums of integers become elements of another type in an epilogue. */
+static const char *text_of(const gemmkit_problem *p) {
+    const bool converts = p->type_acc == GEMMKIT_I32 && p->type_c != GEMMKIT_I32;
+    return p->epilogue == NULL && converts ? "d=x" : p->epilogue;
+}
+
+static gemmkit_status settle_epilogue(uint8_t *out, const gemmkit_problem *p) {
+    const char *const text = text_of(p);
+    *out = 0;
+    if (text == NULL)
+        return GEMMKIT_OK;
+    if (p->epilogue != NULL && p->layout != GEMMKIT_ROW_MAJOR)
+        return gk_fail(GEMMKIT_EINVAL, "an epilogue speaks of rows and columns, so layout "
+                                       "must be GEMMKIT_ROW_MAJOR");
+    for (int i = 0; i < gk_epilogue_count; i++)
+        if (strcmp(gk_epilogues[i].text, text) == 0 &&
+            gk_epilogues[i].type_c == (int)p->type_c &&
+            gk_epilogues[i].type_acc == (int)p->type_acc) {
+            *out = (uint8_t)(i + 1);
+            return GEMMKIT_OK;
+        }
+    return gk_fail(GEMMKIT_EUNSUPPORTED, "there is no kernel for the epilogue %.200s",
+                   text);
+}
+
+const char *gemmkit_epilogue(int i) {
+    return i >= 0 && i < gk_epilogue_count ? gk_epilogues[i].text : NULL;
+}
+
 /* Exchanges A and B, m and n: a column-major product is such a row-major one. */
 static struct gk_problem rows_of(const gemmkit_problem *in, bool swapped) {
     const bool pointers = in->batch_kind == GEMMKIT_BATCH_POINTERS;
@@ -141,6 +170,7 @@ gemmkit_status gk_settle(struct gk_problem *out, bool *swapped, const gemmkit_pr
         return status;
     *swapped = in->layout == GEMMKIT_COL_MAJOR;
     struct gk_problem p = rows_of(in, *swapped);
+    status = settle_epilogue(&p.kind.epilogue, in);
     const struct {
         int64_t *ld, *stride, rows, cols;
         const char *name, *stride_name;
