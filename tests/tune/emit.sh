@@ -26,7 +26,8 @@ use_software_gpu
 out=$TMPDIR/folder
 "$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$TMPDIR/h200.db" >/dev/null 2>&1
 "$GEMMTUNE" emit --arch sm_90 --arch sm_80 --db "$TMPDIR/h200.db" -o "$out" --csv --quiet f32-nn-64x64x64 \
-    bf16-nt-64x64x128 f32-nn-20x12x28,batch=3 f32-nn-16x8x12,batch=3,pointers f32-nn-31x33x60,lda=64 \
+    f32-nn-20x12x28,batch=3 f32-nn-16x8x12,batch=3,pointers f32-nn-31x33x60,lda=64 \
+    bf16-nt-64x64x128,epi=swiglu "f32-nn-20x24x32,epi=d2=x;d=gelu(x)+c" \
     >"$TMPDIR/table.csv" 2>"$TMPDIR/err"
 is "a folder of two architectures" "exit $?, $(grep -c -e ',tuned,' "$TMPDIR/table.csv") tuned" "exit 0, 0 tuned"
 refused "a folder is not overwritten" 1 "$out is there already: --force replaces its files" \
@@ -46,7 +47,7 @@ fi
 is "gcc builds it without a warning" "$(build gcc)" ""
 FAKE_CUDA_DEVICE=h200 "$out/gemmkit_test" --quick >"$TMPDIR/ran" 2>&1
 is "all kernels are right" "exit $?: $(sed 's/[0-9]* general/N general/' "$TMPDIR/ran")" \
-    "exit 0: NVIDIA H200, sm_90: 5 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
+    "exit 0: NVIDIA H200, sm_90: 6 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
 FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
 has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
     "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
@@ -63,6 +64,9 @@ faulty() {
 faulty "alpha and beta exchanged" 's/{0, 1, 2, 3,\(.*\), 4, \([^}]*\)}, &/{0, 1, 2, 4,\1, 3, \2}, \&/' \
     gemmkit_kernels.c "WRONG "
 faulty "one block too few" 's/^        {{\([0-9]*\)\([0-9]\), 1, 1}/        {{\1\2 - 1, 1, 1}/' gemmkit_kernels.c "WRONG "
+faulty "operands of an epilogue that are A" 's/value->ptr = args->operand\[i\];/value->ptr = args->a;/' gemmkit.c "WRONG "
+faulty "d2 is C" 's/value->ptr = args->d2;/value->ptr = args->c;/' gemmkit.c "WRONG "
+faulty "narrow pointers with the wide kernel" 's/worst = NARROW;/worst = ALIGNED;/' gemmkit.c "*FAILED "
 faulty "images that are shifted" 's/^\(gk_image_bytes:\)/\1 .byte 0/' gemmkit_images.S \
     "FAILED *: the image of a kernel is damaged"
 
@@ -74,5 +78,10 @@ is "what was tuned is said" "$(sql :memory: "SELECT json_extract(value, '\$.chos
 make -s -C "$out" libgemmkit.a &&
     gcc -std=c11 -I"$out" "$GT_SRC/examples/emitted/product.c" "$out/libgemmkit.a" -ldl -pthread -o "$TMPDIR/product"
 FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
+if command -v cmake >/dev/null; then
+    cmake -S "$out" -B "$TMPDIR/cmake" >"$TMPDIR/ran" 2>&1 && make -s -C "$TMPDIR/cmake" gemmkit >>"$TMPDIR/ran" 2>&1
+    is "CMake builds the library" "exit $?$(grep -i warning "$TMPDIR/ran")" "exit 0"
+    FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
+fi
 has "the example" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: the problem's own kernel: *512x384x256: right"
 exit "$bad"

@@ -196,10 +196,19 @@ static void fill_store(struct matrix *x) {
                        &code[x->number[(p * x->rows + r) * x->cols + c] + 3], size);
 }
 
+/* Copies the store to the device. */
+static void place(struct matrix *x, int shift) {
+    const size_t ahead = (size_t)shift * gk_type_size(x->type);
+    x->base = gk_allocate(ahead + x->bytes);
+    x->memory = x->base + ahead;
+    if (gk_cu.cuMemcpyHtoD(x->memory, x->store, x->bytes) != 0)
+        gk_stop(1, "a copy to the device failed", "");
+}
+
 static void give_back(struct matrix *x) {
     free(x->number);
     free(x->store);
-    (void)gk_cu.cuMemFree(x->memory);
+    (void)gk_cu.cuMemFree(x->base);
     if (x->list != 0)
         (void)gk_cu.cuMemFree(x->list);
 }
@@ -343,11 +352,11 @@ static void make_operands(struct product *x) {
         for (int64_t i = 0; i < side[0] * side[1]; i++)
             m->number[i] = (int8_t)((int)(draw() % 5) - 2);
         fill_store(m);
-        m->memory = gk_upload(m->store, m->bytes);
+        place(m, 0);
     }
     if (e->d2 >= 0) {
         x->d2 = make(rows, n, n, 0, 1, e->d2);
-        x->d2.memory = gk_upload(x->d2.store, x->d2.bytes);
+        place(&x->d2, 0);
     }
 }
 
@@ -406,7 +415,7 @@ static int compare_epilogue(const struct product *x, const unsigned char *got,
 
 /* ---- the whole ---- */
 
-struct product gk_make_product(const struct gk_problem *p) {
+struct product gk_make_product(const struct gk_problem *p, int shift) {
     struct product x = {.p = *p};
     if (p->kind.epilogue != 0)
         x.epilogue = &gk_epilogues[p->kind.epilogue - 1];
@@ -435,9 +444,9 @@ struct product gk_make_product(const struct gk_problem *p) {
         x.c.number[i] = (int8_t)((int)(draw() % 7) - 3);
     fill_store(&x.a);
     fill_store(&x.b);
-    x.a.memory = gk_upload(x.a.store, x.a.bytes);
-    x.b.memory = gk_upload(x.b.store, x.b.bytes);
-    x.c.memory = gk_allocate(x.c.bytes);
+    place(&x.a, shift);
+    place(&x.b, shift);
+    place(&x.c, shift);
     if (x.epilogue != NULL)
         make_operands(&x);
     if (p->kind.batch == 2) {

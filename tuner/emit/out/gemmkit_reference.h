@@ -52,9 +52,9 @@ struct matrix {
     int64_t rows, cols, ld, stride, count; /* as stored */
     int type;
     size_t bytes;
-    int8_t *number;       /* rows * cols of each */
-    unsigned char *store; /* as the device has it */
-    device_t memory, list;
+    int8_t *number;              /* rows * cols of each */
+    unsigned char *store;        /* as the device has it */
+    device_t base, memory, list; /* allocated; where the first element is; pointers */
 };
 
 struct product {
@@ -70,7 +70,8 @@ static inline double volume(const struct gk_problem *p) {
     return (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
 }
 
-struct product gk_make_product(const struct gk_problem *p);
+/* A, B and C begin `shift` elements after addresses that are aligned for any kernel. */
+struct product gk_make_product(const struct gk_problem *p, int shift);
 void gk_clear_product(struct product *x);
 /* Fills C on the device: with numbers, or with words that are none where no kernel may read
  * it. */
