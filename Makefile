@@ -524,7 +524,7 @@ setup:
 # ---- reading --------------------------------------------------------------------------------
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tuner/emit/out tests tests/* \
-    tests/fake/* examples tools python/native,$d/*.[ch]))
+    tests/fake/* examples examples/* tools python/native,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -561,7 +561,7 @@ $(B)/gemmtune.pc: gemmtune.pc.in FORCE
 
 # Data and examples have the paths that they have here.
 DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
-DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch])
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/*/*.[ch])
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \

@@ -101,7 +101,7 @@ int main(void) {
         b[i] = (float)(i % 11 - 5) / 8;
     open_device();
     void *const on_a = upload(a, sizeof a), *const on_b = upload(b, sizeof b),
-               *const on_c = upload(c, sizeof c);
+                *const on_c = upload(c, sizeof c);
 
     check(gemmkit_open(&ctx, NULL));
     gemmkit_problem_init(&p, GEMMKIT_F32, M, N, K);

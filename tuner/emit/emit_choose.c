@@ -7,6 +7,8 @@
 const char *gt_emit_refusal(const gemmtune_problem *p) {
     if (gt_problem_has_rows(p))
         return "rows in groups and masked rows have no place in a folder";
+    if (p->row_order)
+        return "a fixed order of sums has no place in a folder";
     if (p->packed_b)
         return "a packed B needs the library, which packs it";
     return NULL;

@@ -32,8 +32,8 @@ struct gk_calls {
 extern struct gk_calls gk_cu;
 extern char gk_device_name[128];
 
-/* Opens the driver and the first device. These functions end the program where they fail.
- */
+/* Opens the driver and the first device. Each of these functions ends the program where it
+ * fails. */
 void gk_open_device(void);
 void gk_stop(int code, const char *what, const char *why);
 device_t gk_allocate(size_t bytes);

@@ -38,8 +38,8 @@ static union scalar scalar_of(int type, int number) {
     return s;
 }
 
-/* Runs the plan once. With beta 0 C holds no numbers before, unless an epilogue reads it.
- */
+/* Runs the plan once. With beta 0 C holds no numbers before, unless the plan has an
+ * epilogue: that may read it. */
 static int run_once(struct product *x, const gemmkit_plan *plan, void *workspace, int alpha,
                     int beta, const char *name) {
     const int acc = x->p.kind.type_acc;
