@@ -22,9 +22,18 @@ refused "an unknown architecture" 4 \
 refused "an architecture twice" 2 "emit: sm_90 is named twice" --arch sm_90,sm_90 -o "$TMPDIR/x" f32-nn-8x8x8
 is "nothing was written" "$([ -e "$TMPDIR/x" ] && echo there)" ""
 
+use_fakes "folders of kernels"
+"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$TMPDIR/h200.db" >/dev/null 2>&1
+said=$(FAKE_NVRTC_FAIL='GT_BM 16' "$GEMMTUNE" emit --arch sm_90 --db "$TMPDIR/h200.db" -o "$TMPDIR/second" --quiet --csv \
+    bf16-nt-64x64x64 2>&1)
+is "a kernel that does not build gives way" "exit $?, $(echo "$said" | grep -c 'BM=16')" "exit 0, 0"
+has "and that is said" "$said" "does not build, trying the next: bf16-nt-64x64x64 on sm_90: "
+GEMMTUNE_LIBNVRTC=/nowhere GEMMTUNE_CACHE_DIR="$TMPDIR/images" "$GEMMTUNE" emit --arch sm_90 -o "$TMPDIR/x" --quiet \
+    f32-nn-8x8x8 >"$TMPDIR/ran" 2>&1
+has "no compiler" "exit $?: $(tail -n 1 "$TMPDIR/ran")" "exit 4: gemmtune: f32-nn-8x8x8 on sm_90: no CUDA compiler: "
+
 use_software_gpu
 out=$TMPDIR/folder
-"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$TMPDIR/h200.db" >/dev/null 2>&1
 "$GEMMTUNE" emit --arch sm_90 --arch sm_80 --db "$TMPDIR/h200.db" -o "$out" --csv --quiet f32-nn-64x64x64 \
     f32-nn-20x12x28,batch=3 f32-nn-16x8x12,batch=3,pointers f32-nn-31x33x60,lda=64 \
     bf16-nt-64x64x128,epi=swiglu "f32-nn-20x24x32,epi=d2=x;d=gelu(x)+c" \

@@ -291,14 +291,35 @@ static void say(const struct gt_emit_kit *kit, const char *folder) {
                  gt_show_bytes(size, (double)kit->image_bytes));
 }
 
+/* Whether there is a compiler at all. */
+static bool has_compilers(const struct gt_emit_kit *kit) {
+    char text[GT_TOOLCHAIN_MAX];
+    for (int i = 0; i < kit->targets; i++) {
+        const struct gt_device *d = &kit->target[i].device;
+        if (gt_driver_of(d->backend)->toolchain(text, d, NULL) != GEMMTUNE_OK)
+            return false;
+    }
+    return true;
+}
+
+enum { TRIES = 8 }; /* choices, when kernels do not build, before emit gives up */
+
 static int make(struct gt_emit_kit *kit, const struct values *v,
                 const struct gt_sweep *sweep) {
     struct gt_err err = {""};
     struct gt_progress progress;
     gt_progress_init(&progress, sweep->count, v->quiet);
-    gt_status status = gt_emit_choose(kit, sweep, gt_common_bytes(v->workspace), &err);
+    const size_t workspace = gt_common_bytes(v->workspace);
+    gt_status status = gt_emit_choose(kit, sweep, workspace, &err);
     if (status == GEMMTUNE_OK)
         status = gt_emit_build(kit, &progress, &err);
+    for (int i = 0; status == GEMMTUNE_EBUILD && i < TRIES && has_compilers(kit); i++) {
+        struct gt_err next = {""};
+        gt_talk_line("does not build, trying the next: %s", err.line);
+        if (gt_emit_choose(kit, sweep, workspace, &next) != GEMMTUNE_OK)
+            break;
+        status = gt_emit_build(kit, &progress, &err);
+    }
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     const int code = make_folder(v->out);

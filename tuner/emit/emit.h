@@ -47,6 +47,7 @@ struct gt_emit_image {
     char hash[65];         /* of the source and the architecture */
     unsigned char *packed; /* deflated */
     size_t size, packed_size, at;
+    bool used; /* by a kernel */
     struct gt_err err;
     gt_status status;
 };
@@ -64,11 +65,12 @@ struct gt_emit_kit {
 /* Why a problem of the list can have no place in a folder; NULL: it can. */
 const char *gt_emit_refusal(const gemmtune_problem *p);
 
-/* Chooses the kernels of all problems, and general ones, for each target of the kit. */
+/* Chooses the kernels of all problems, and general ones, for each target of the kit.
+ * Kernels that did not build are passed over; called again it chooses anew. */
 gt_status gt_emit_choose(struct gt_emit_kit *kit, const struct gt_sweep *sweep,
                          size_t workspace_max, struct gt_err *err);
-/* Compiles and packs the images, on all cores. EBUILD names the first problem that
- * fails. */
+/* Compiles and packs the images that are not there yet, on all cores. EBUILD: some do not
+ * build, and `err` names the first problem of such a one. */
 gt_status gt_emit_build(struct gt_emit_kit *kit, struct gt_progress *progress,
                         struct gt_err *err);
 /* Writes the folder, which exists. EIO. */

@@ -2,7 +2,6 @@
 /* emit_build.c - the images of a folder: compiled, on all cores, and deflated. */
 #include "tuner/emit/emit_inside.h"
 
-#include "core/hash.h"
 #include "runtime/drivers/build.h"
 #include "tuner/base/parallel.h"
 
@@ -12,19 +11,11 @@
 
 /* ---- one image for each source ---- */
 
-static void hash_of(char hash[65], const char *source, const struct gt_device *d) {
-    struct gt_hash h;
-    gt_hash_init(&h);
-    gt_hash_add_text(&h, d->arch);
-    gt_hash_add_text(&h, source);
-    gt_hash_hex(&h, hash);
-}
-
 /* The image of the source, which it takes. */
 static gt_status add_image(int *out, struct gt_emit_kit *kit, int target, char *source,
                            struct gt_err *err) {
     char hash[65];
-    hash_of(hash, source, &kit->target[target].device);
+    gt_emit_hash(hash, source, &kit->target[target].device);
     for (*out = 0; *out < kit->images; ++*out)
         if (strcmp(kit->image[*out].hash, hash) == 0) {
             free(source);
@@ -89,17 +80,28 @@ static void build_some(void *user, int thread, int64_t first, int64_t end) {
     struct gt_emit_kit *kit = user;
     (void)thread;
     for (int64_t i = first; i < end; i++)
-        build_one(&kit->image[i], &kit->target[kit->image[i].target].device);
+        if (kit->image[i].packed == NULL && kit->image[i].status == GEMMTUNE_OK)
+            build_one(&kit->image[i], &kit->target[kit->image[i].target].device);
 }
 
-static gt_status fail_image(const struct gt_emit_kit *kit, int image, struct gt_err *err) {
-    const struct gt_emit_image *bad = &kit->image[image];
-    const char *name = "";
-    for (int i = kit->kernels - 1; i >= 0; i--)
-        if (kit->kernel[i].image == image)
-            name = kit->kernel[i].name;
-    return gt_fail(err, bad->status, "%s on %s: %s", name,
-                   kit->target[bad->target].device.arch, bad->err.line);
+/* Gives every image its place. Fails for the first kernel with an image that did not build;
+ * images that no kernel has any more are not packed. */
+static gt_status place_images(struct gt_emit_kit *kit, struct gt_err *err) {
+    kit->image_bytes = 0;
+    for (int i = 0; i < kit->images; i++)
+        kit->image[i].used = false;
+    for (int i = 0; i < kit->kernels; i++) {
+        struct gt_emit_image *image = &kit->image[kit->kernel[i].image];
+        image->used = true;
+        if (image->status != GEMMTUNE_OK)
+            return gt_fail(err, image->status, "%s on %s: %s", kit->kernel[i].name,
+                           kit->target[image->target].device.arch, image->err.line);
+    }
+    for (int i = 0; i < kit->images; i++) {
+        kit->image[i].at = kit->image_bytes;
+        kit->image_bytes += kit->image[i].used ? kit->image[i].packed_size : 0;
+    }
+    return GEMMTUNE_OK;
 }
 
 gt_status gt_emit_build(struct gt_emit_kit *kit, struct gt_progress *progress,
@@ -117,12 +119,5 @@ gt_status gt_emit_build(struct gt_emit_kit *kit, struct gt_progress *progress,
         gt_parallel(build_some, &part, count);
     }
     gt_progress_end(progress);
-    for (int i = 0; i < kit->images && status == GEMMTUNE_OK; i++) {
-        struct gt_emit_image *image = &kit->image[i];
-        if (image->status != GEMMTUNE_OK)
-            status = fail_image(kit, i, err);
-        image->at = kit->image_bytes;
-        kit->image_bytes += image->packed_size;
-    }
-    return status;
+    return place_images(kit, err);
 }

@@ -14,16 +14,23 @@ const char *gt_emit_refusal(const gemmtune_problem *p) {
     return NULL;
 }
 
+/* The choice for a target. */
+struct wish {
+    const struct gt_emit_kit *kit;
+    int target;
+};
+
 /* Panels of C are launches that a table of one row does not hold. */
 static bool is_skipped(void *user, const struct gt_choice *c) {
-    (void)user;
-    return gt_has_panels(&c->fit.binding);
+    const struct wish *w = user;
+    return gt_has_panels(&c->fit.binding) || gt_emit_failed(w->kit, w->target, &c->fit);
 }
 
 static gt_status choose_one(struct gt_emit_kit *kit, int target,
                             const struct gt_sweep_item *item, size_t workspace_max,
                             struct gt_err *err) {
     const struct gt_emit_target *t = &kit->target[target];
+    struct wish w = {kit, target};
     const struct gt_query query = {.snapshot = &t->snapshot,
                                    .device = &t->device,
                                    .device_key = t->device_key,
@@ -31,7 +38,8 @@ static gt_status choose_one(struct gt_emit_kit *kit, int target,
                                    .worst = GEMMTUNE_MATCH_DEFAULT,
                                    .workspace_max = workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES,
-                                   .skip = is_skipped};
+                                   .skip = is_skipped,
+                                   .user = &w};
     struct gt_choice choice;
     struct gt_emit_kernel *k = NULL;
     gt_status status = gt_match(&choice, &query, err);
@@ -67,6 +75,7 @@ static bool has_key(const struct gt_sweep *sweep, size_t before) {
 gt_status gt_emit_choose(struct gt_emit_kit *kit, const struct gt_sweep *sweep,
                          size_t workspace_max, struct gt_err *err) {
     gt_status status = GEMMTUNE_OK;
+    kit->kernels = 0;
     for (int t = 0; t < kit->targets && status == GEMMTUNE_OK; t++) {
         for (size_t i = 0; i < sweep->count && status == GEMMTUNE_OK; i++)
             if (!has_key(sweep, i))

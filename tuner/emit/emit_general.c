@@ -11,6 +11,8 @@ enum { BATCH_FEW = 3 };
 
 /* The choice that a lookup makes, among kernels that serve many problems. */
 struct wish {
+    const struct gt_emit_kit *kit;
+    int target;
     bool any_shape;                /* no rule of the family may refuse a problem */
     const struct gt_family *small; /* this family alone; NULL: any */
 };
@@ -20,7 +22,9 @@ static bool is_skipped(void *user, const struct gt_choice *c) {
     const struct gt_family *f = c->family;
     if (!gt_emit_is_general(&c->fit) || (w->small != NULL && w->small != f))
         return true;
-    return w->any_shape && (f->accept_count > 0 || f->map_count > 0);
+    if (w->any_shape && (f->accept_count > 0 || f->map_count > 0))
+        return true;
+    return gt_emit_failed(w->kit, w->target, &c->fit);
 }
 
 /* ---- shapes that stand for others ---- */
@@ -131,7 +135,8 @@ static gt_status choose(struct gt_emit_kit *kit, int target, const gemmtune_prob
     name_kind(name, p, kind);
     gt_status status = gt_match(&choice, &query, err);
     if (status == GEMMTUNE_ENOTFOUND && w.small != NULL)
-        return choose(kit, target, p, kind, odd, (struct wish){w.any_shape, NULL}, err);
+        return choose(kit, target, p, kind, odd,
+                      (struct wish){kit, target, w.any_shape, NULL}, err);
     if (status == GEMMTUNE_ENOTFOUND && !w.any_shape)
         return GEMMTUNE_OK;
     if (status != GEMMTUNE_OK)
@@ -204,7 +209,7 @@ static gt_status choose_plain(struct gt_emit_kit *kit, int target,
             status = make_problem(&p, like, layout, kind, ANY, err);
             if (status != GEMMTUNE_OK)
                 return status;
-            const struct wish w = {true, has_kind(sweep, &p) ? NULL : small};
+            const struct wish w = {kit, target, true, has_kind(sweep, &p) ? NULL : small};
             status = choose(kit, target, &p, kind, true, w, err);
         }
     return status;
@@ -221,7 +226,7 @@ static gt_status choose_fast(struct gt_emit_kit *kit, int target,
         status = make_problem(&p, like, layout, kind_of(like), i, err);
         if (status == GEMMTUNE_OK)
             status = choose(kit, target, &p, kind_of(like), stand_ins[i].odd,
-                            (struct wish){false, NULL}, err);
+                            (struct wish){kit, target, false, NULL}, err);
     }
     return status;
 }

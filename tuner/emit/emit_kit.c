@@ -2,6 +2,8 @@
 /* emit_kit.c - the contents of a folder: adding a kernel, and the end. */
 #include "tuner/emit/emit_inside.h"
 
+#include "core/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,29 @@ int gt_emit_units(const struct gt_emit_target *t, const struct gt_fit *fit) {
     free(mine);
     free(theirs);
     return same ? 0 : t->device.units;
+}
+
+void gt_emit_hash(char hash[65], const char *source, const struct gt_device *d) {
+    struct gt_hash h;
+    gt_hash_init(&h);
+    gt_hash_add_text(&h, d->arch);
+    gt_hash_add_text(&h, source);
+    gt_hash_hex(&h, hash);
+}
+
+bool gt_emit_failed(const struct gt_emit_kit *kit, int target, const struct gt_fit *fit) {
+    const struct gt_device *d = &kit->target[target].device;
+    char *source = NULL, hash[65] = "";
+    bool failed = false;
+    for (int i = 0; i < kit->images && !failed; i++) {
+        if (kit->image[i].status == GEMMTUNE_OK)
+            continue;
+        if (source == NULL && gt_source_of(&source, &fit->binding, d, NULL) == GEMMTUNE_OK)
+            gt_emit_hash(hash, source, d);
+        failed = strcmp(hash, kit->image[i].hash) == 0;
+    }
+    free(source);
+    return failed;
 }
 
 void gt_emit_clear(struct gt_emit_kit *kit) {

@@ -87,7 +87,8 @@ static void print_images(FILE *out, const struct gt_emit_kit *kit) {
     (void)fputs("const struct gk_image gk_images[] = {\n", out);
     for (int i = 0; i < kit->images; i++)
         (void)fprintf(out, "    {%zu, %zu, %zu},\n", kit->image[i].at,
-                      kit->image[i].packed_size, kit->image[i].size);
+                      kit->image[i].used ? kit->image[i].packed_size : 0,
+                      kit->image[i].size);
     (void)fprintf(out, "};\nconst int gk_image_count = %d;\n\n", kit->images);
 }
 

@@ -55,7 +55,8 @@ static gt_status write_images(const struct gt_emit_kit *kit, const char *folder,
     if (status != GEMMTUNE_OK)
         return status;
     for (int i = 0; i < kit->images; i++)
-        (void)fwrite(kit->image[i].packed, 1, kit->image[i].packed_size, t.out);
+        if (kit->image[i].used)
+            (void)fwrite(kit->image[i].packed, 1, kit->image[i].packed_size, t.out);
     return gt_new_text_end(&t, GEMMTUNE_OK, err);
 }
 

@@ -156,8 +156,9 @@ static bool copy_back(struct output *o, size_t distance, size_t length) {
     if (distance > o->at || length > o->size - o->at)
         return false;
     unsigned char *to = o->out + o->at;
+    const unsigned char *from = to - distance;
     for (size_t i = 0; i < length; i++) /* the two may overlap */
-        to[i] = to[i - distance];
+        to[i] = from[i];
     o->at += length;
     return true;
 }
