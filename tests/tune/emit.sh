@@ -57,6 +57,9 @@ is "gcc builds it without a warning" "$(build gcc)" ""
 FAKE_CUDA_DEVICE=h200 "$out/gemmkit_test" --quick >"$TMPDIR/ran" 2>&1
 is "all kernels are right" "exit $?: $(sed 's/[0-9]* general/N general/' "$TMPDIR/ran")" \
     "exit 0: NVIDIA H200, sm_90: 6 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
+# The A10 has less shared memory and fewer multiprocessors than the A100 that stands for sm_80.
+FAKE_CUDA_DEVICE=a10 "$out/gemmkit_test" --quick --exact >"$TMPDIR/ran" 2>&1
+has "images of sm_80 on sm_86" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: NVIDIA A10, sm_80: "
 FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
 has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
     "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
@@ -81,9 +84,9 @@ faulty "images that are shifted" 's/^\(gk_image_bytes:\)/\1 .byte 0/' gemmkit_im
 
 # A program that knows the folder alone; a device of another generation; records.
 "$GEMMTUNE" emit --arch sm_90 --db "$TMPDIR/h200.db" -o "$out" --force --json --quiet f32-nn-512x384x256 \
-    bf16-nt-4096x4096x4096 >"$TMPDIR/table.json" 2>"$TMPDIR/err"
+    bf16-nt-4096x4096x4096 --arch compute_80 >"$TMPDIR/table.json" 2>"$TMPDIR/err"
 is "what was tuned is said" "$(sql :memory: "SELECT json_extract(value, '\$.chosen') FROM \
-    json_each(readfile('$TMPDIR/table.json')) WHERE json_extract(value, '\$.kernel') = 'bf16-nt-4096x4096x4096'")" tuned
+    json_each(readfile('$TMPDIR/table.json')) WHERE json_extract(value, '\$.arch') = 'sm_90' AND json_extract(value, '\$.kernel') = 'bf16-nt-4096x4096x4096'")" tuned
 make -s -C "$out" libgemmkit.a &&
     gcc -std=c11 -I"$out" "$GT_SRC/examples/emitted/product.c" "$out/libgemmkit.a" -ldl -pthread -o "$TMPDIR/product"
 FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
@@ -92,5 +95,10 @@ if command -v cmake >/dev/null; then
     is "CMake builds the library" "exit $?$(grep -i warning "$TMPDIR/ran")" "exit 0"
     FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
 fi
+# A device that is newer than all of the folder's cubins.
+FAKE_CUDA_DEVICE=rtx5090 "$TMPDIR/product" >"$TMPDIR/new" 2>&1
+has "PTX for a later device" "exit $?: $(cat "$TMPDIR/new")" "exit 0: *512x384x256: right"
+refused "PTX of instructions that nobody else has" 4 "PTX for sm_90 runs on sm_90 alone, as its images do" \
+    --arch compute_90 -o "$TMPDIR/x" f32-nn-8x8x8
 has "the example" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: the problem's own kernel: *512x384x256: right"
 exit "$bad"

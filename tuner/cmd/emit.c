@@ -7,7 +7,7 @@
 #include "tuner/emit/emit.h"
 
 #include "core/bytes.h"
-#include "runtime/drivers/driver.h"
+#include "runtime/drivers/nvrtc.h"
 #include "runtime/lookup/known.h"
 #include "tuner/base/talk.h"
 #include "tuner/base/view.h"
@@ -34,8 +34,10 @@ static const struct gt_option options[] = {
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "the problems (sweep.json)", 0, 0},
     {"arch", 0, GT_OPT_NAMES, offsetof(struct values, arch), "WORDS",
-     "architectures, as sm_90: a device of the database or of devices/ stands for each "
-     "(default: the first device of this machine)",
+     "architectures, as sm_90, or compute_80 for PTX, which later devices compile: a "
+     "device "
+     "of the database or of devices/ stands for each (default: the first device of this "
+     "machine)",
      0, 0},
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_file), "FILE",
      "a device that stands for its architecture, by its description (devices/); may be "
@@ -92,7 +94,7 @@ static gt_status print(const struct gt_emit_kit *kit, const struct gt_format *fo
         const struct gt_family *f = k->fit.binding.family;
         int64_t values[GT_POINT_MAX];
         struct gt_point point;
-        struct row row = {.arch = kit->target[k->target].device.arch,
+        struct row row = {.arch = kit->target[k->target].arch,
                           .kernel = k->name,
                           .family = f->name,
                           .chosen = chosen_word(k),
@@ -187,23 +189,30 @@ static int find_arch(struct gt_device *out, struct gt_db *db,
 }
 
 static int add_target(struct gt_emit_kit *kit, const struct gt_device *d, struct gt_db *db,
-                      const struct gt_families *families) {
+                      const struct gt_families *families, bool ptx) {
     struct gt_err err = {""};
+    struct gt_nvrtc_choice choice;
     if (!gt_driver_of(d->backend)->speaks_cuda)
         return gt_die(GT_EXIT_DEVICE,
                       "%s is no CUDA device, and emitted kernels are for "
                       "CUDA: --arch or --device-file names one",
                       d->name);
     for (int i = 0; i < kit->targets; i++)
-        if (strcmp(kit->target[i].device.arch, d->arch) == 0)
-            return gt_die(GT_EXIT_USAGE, "emit: %s is named twice", d->arch);
+        if (strcmp(kit->target[i].device.arch, d->arch) == 0 && kit->target[i].ptx == ptx)
+            return gt_die(GT_EXIT_USAGE, "emit: %s is named twice", kit->target[i].arch);
     if (kit->targets == GT_EMIT_TARGETS_MAX)
         return gt_die(GT_EXIT_USAGE, "emit: at most %d architectures", GT_EMIT_TARGETS_MAX);
     struct gt_emit_target *t = &kit->target[kit->targets++];
     t->device = *d;
+    t->ptx = ptx;
+    (void)snprintf(t->arch, sizeof t->arch, ptx ? "compute_%d" : "sm_%d", d->cc);
+    if (ptx && gt_nvrtc_choose_ptx(&choice, d->cc, &err) != GEMMTUNE_OK)
+        return gt_die(GT_EXIT_DEVICE, "%s", err.line);
     const gt_status status = read_known(t, db, families, &err);
     return status == GEMMTUNE_OK ? -1 : gt_common_fail(status, &err);
 }
+
+#define VIRTUAL "compute_" /* PTX for an architecture and later ones */
 
 static int add_targets(struct gt_emit_kit *kit, const struct values *v, struct gt_db *db,
                        const struct gt_families *families) {
@@ -211,19 +220,24 @@ static int add_targets(struct gt_emit_kit *kit, const struct values *v, struct g
     struct gt_device d;
     int code = -1;
     for (int i = 0; i < v->arch.count && code < 0; i++) {
-        code = find_arch(&d, db, families, v->arch.text[i]);
+        char arch[24];
+        const bool ptx = strncmp(v->arch.text[i], VIRTUAL, strlen(VIRTUAL)) == 0;
+        (void)snprintf(arch, sizeof arch, "%s%s", ptx ? "sm_" : "",
+                       v->arch.text[i] + (ptx ? strlen(VIRTUAL) : 0));
+        code = find_arch(&d, db, families, arch);
         if (code < 0)
-            code = add_target(kit, &d, db, families);
+            code = add_target(kit, &d, db, families, ptx);
     }
     for (int i = 0; i < v->device_file.count && code < 0; i++) {
         if (gt_describe_load(&d, v->device_file.text[i], &err) != GEMMTUNE_OK)
             return gt_die(GT_EXIT_INPUT, "%s", err.line);
-        code = add_target(kit, &d, db, families);
+        code = add_target(kit, &d, db, families, false);
     }
     if (code < 0 && kit->targets == 0) {
         const struct gt_which here = {.opened = &db};
         code = gt_which_device(&d, &here, &err);
-        code = code >= 0 ? gt_die(code, "%s", err.line) : add_target(kit, &d, db, families);
+        code = code >= 0 ? gt_die(code, "%s", err.line)
+                         : add_target(kit, &d, db, families, false);
     }
     return code;
 }

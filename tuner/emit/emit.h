@@ -19,6 +19,8 @@ enum { GT_EMIT_TARGETS_MAX = 16 };
 
 /* An architecture, as one device of it. */
 struct gt_emit_target {
+    char arch[24]; /* "sm_90"; "compute_80": PTX, which later devices compile as well */
+    bool ptx;
     struct gt_device device;
     char device_key[GT_DEVICE_KEY_MAX];
     struct gt_known *known; /* owned; NULL: nothing is */

@@ -3,6 +3,7 @@
 #include "tuner/emit/emit_inside.h"
 
 #include "runtime/drivers/build.h"
+#include "runtime/drivers/nvrtc.h"
 #include "tuner/base/parallel.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 static gt_status add_image(int *out, struct gt_emit_kit *kit, int target, char *source,
                            struct gt_err *err) {
     char hash[65];
-    gt_emit_hash(hash, source, &kit->target[target].device);
+    gt_emit_hash(hash, source, &kit->target[target]);
     for (*out = 0; *out < kit->images; ++*out)
         if (strcmp(kit->image[*out].hash, hash) == 0) {
             free(source);
@@ -67,10 +68,19 @@ static gt_status deflate_whole(struct gt_emit_image *to, const struct gt_image *
     return done ? GEMMTUNE_OK : gt_fail(&to->err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
-static void build_one(struct gt_emit_image *image, const struct gt_device *d) {
+static gt_status build_ptx(struct gt_image *out, const struct gt_device *d,
+                           const char *source, struct gt_err *err) {
+    struct gt_nvrtc_choice choice;
+    const gt_status status = gt_nvrtc_choose_ptx(&choice, d->cc, err);
+    return status == GEMMTUNE_OK ? gt_nvrtc_build(out, &choice, source, err) : status;
+}
+
+static void build_one(struct gt_emit_image *image, const struct gt_emit_target *t) {
+    const struct gt_device *d = &t->device;
     struct gt_image built = {0};
-    image->status =
-        gt_build(&built, gt_driver_of(d->backend), d, image->source, NULL, &image->err);
+    image->status = t->ptx ? build_ptx(&built, d, image->source, &image->err)
+                           : gt_build(&built, gt_driver_of(d->backend), d, image->source,
+                                      NULL, &image->err);
     if (image->status == GEMMTUNE_OK)
         image->status = deflate_whole(image, &built);
     gt_image_clear(&built);
@@ -81,7 +91,7 @@ static void build_some(void *user, int thread, int64_t first, int64_t end) {
     (void)thread;
     for (int64_t i = first; i < end; i++)
         if (kit->image[i].packed == NULL && kit->image[i].status == GEMMTUNE_OK)
-            build_one(&kit->image[i], &kit->target[kit->image[i].target].device);
+            build_one(&kit->image[i], &kit->target[kit->image[i].target]);
 }
 
 /* Gives every image its place. Fails for the first kernel with an image that did not build;
@@ -95,7 +105,7 @@ static gt_status place_images(struct gt_emit_kit *kit, struct gt_err *err) {
         image->used = true;
         if (image->status != GEMMTUNE_OK)
             return gt_fail(err, image->status, "%s on %s: %s", kit->kernel[i].name,
-                           kit->target[image->target].device.arch, image->err.line);
+                           kit->target[image->target].arch, image->err.line);
     }
     for (int i = 0; i < kit->images; i++) {
         kit->image[i].at = kit->image_bytes;

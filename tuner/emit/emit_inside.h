@@ -16,7 +16,7 @@ int gt_emit_units(const struct gt_emit_target *t, const struct gt_fit *fit);
 /* Whether the image of such a kernel did not build before. */
 bool gt_emit_failed(const struct gt_emit_kit *kit, int target, const struct gt_fit *fit);
 /* The name of an image: a hash of its source and the architecture. */
-void gt_emit_hash(char hash[65], const char *source, const struct gt_device *d);
+void gt_emit_hash(char hash[65], const char *source, const struct gt_emit_target *t);
 
 /* Adds the general kernels for the types of the sweep's problems. */
 gt_status gt_emit_choose_general(struct gt_emit_kit *kit, int target,

@@ -41,23 +41,24 @@ int gt_emit_units(const struct gt_emit_target *t, const struct gt_fit *fit) {
     return same ? 0 : t->device.units;
 }
 
-void gt_emit_hash(char hash[65], const char *source, const struct gt_device *d) {
+void gt_emit_hash(char hash[65], const char *source, const struct gt_emit_target *t) {
     struct gt_hash h;
     gt_hash_init(&h);
-    gt_hash_add_text(&h, d->arch);
+    gt_hash_add_text(&h, t->arch);
     gt_hash_add_text(&h, source);
     gt_hash_hex(&h, hash);
 }
 
 bool gt_emit_failed(const struct gt_emit_kit *kit, int target, const struct gt_fit *fit) {
-    const struct gt_device *d = &kit->target[target].device;
+    const struct gt_emit_target *t = &kit->target[target];
     char *source = NULL, hash[65] = "";
     bool failed = false;
     for (int i = 0; i < kit->images && !failed; i++) {
         if (kit->image[i].status == GEMMTUNE_OK)
             continue;
-        if (source == NULL && gt_source_of(&source, &fit->binding, d, NULL) == GEMMTUNE_OK)
-            gt_emit_hash(hash, source, d);
+        if (source == NULL &&
+            gt_source_of(&source, &fit->binding, &t->device, NULL) == GEMMTUNE_OK)
+            gt_emit_hash(hash, source, t);
         failed = strcmp(hash, kit->image[i].hash) == 0;
     }
     free(source);

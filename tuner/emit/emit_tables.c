@@ -142,12 +142,13 @@ static int last_cc(int cc) {
 }
 
 static void print_arch(FILE *out, const struct gt_emit_kit *kit, int target) {
-    const struct gt_device *d = &kit->target[target].device;
+    const struct gt_emit_target *t = &kit->target[target];
+    const struct gt_device *d = &t->device;
     (void)fprintf(out,
                   "    {\"%s\", %d, %d, \"%s\", %d, sizeof exact_%d / sizeof *exact_%d,\n"
                   "     sizeof general_%d / sizeof *general_%d, exact_%d, general_%d},\n",
-                  d->arch, d->cc, last_cc(d->cc), d->name, d->units, target, target, target,
-                  target, target, target);
+                  t->arch, d->cc, t->ptx ? 999 : last_cc(d->cc), d->name, d->units, target,
+                  target, target, target, target, target);
 }
 
 void gt_emit_print_tables(FILE *out, const struct gt_emit_kit *kit) {

@@ -57,7 +57,7 @@ struct kept {
 struct gemmkit_ctx {
     void *context;
     const struct gk_arch *arch;
-    int units;
+    struct gk_device device;
     pthread_mutex_t lock;      /* of `loaded`, and for adding to `kept` and `narrow` */
     struct gk_loaded **loaded; /* by kernel */
     _Atomic(struct kept *) kept[BUCKETS];
@@ -69,11 +69,13 @@ const struct gk_arch *gk_arch_of(const gemmkit_ctx *ctx) {
     return ctx->arch;
 }
 
+/* The newest architecture that the device runs; of one architecture PTX comes last. */
 static const struct gk_arch *arch_for(int cc) {
     const struct gk_arch *best = NULL;
     for (int i = 0; i < gk_arch_count; i++)
         if (cc >= gk_archs[i].cc && cc <= gk_archs[i].cc_last &&
-            (best == NULL || gk_archs[i].cc > best->cc))
+            (best == NULL || gk_archs[i].cc > best->cc ||
+             (gk_archs[i].cc == best->cc && gk_archs[i].cc_last < best->cc_last)))
             best = &gk_archs[i];
     return best;
 }
@@ -98,14 +100,14 @@ static void index_exact(gemmkit_ctx *ctx) {
 }
 
 gemmkit_status gemmkit_open(gemmkit_ctx **out, void *context) {
-    int cc = 0, units = 0;
+    struct gk_device device = {0, 0, 0};
     *out = NULL;
-    const gemmkit_status status = gk_driver_open(&context, &cc, &units);
+    const gemmkit_status status = gk_driver_open(&context, &device);
     if (status != GEMMKIT_OK)
         return status;
-    const struct gk_arch *arch = arch_for(cc);
+    const struct gk_arch *arch = arch_for(device.cc);
     if (arch == NULL)
-        return fail_arch(cc);
+        return fail_arch(device.cc);
     gemmkit_ctx *ctx = calloc(1, sizeof *ctx);
     if (ctx != NULL) {
         ctx->loaded = calloc((size_t)gk_kernel_count + 1, sizeof *ctx->loaded);
@@ -121,7 +123,7 @@ gemmkit_status gemmkit_open(gemmkit_ctx **out, void *context) {
     }
     ctx->context = context;
     ctx->arch = arch;
-    ctx->units = units;
+    ctx->device = device;
     (void)pthread_mutex_init(&ctx->lock, NULL);
     index_exact(ctx);
     *out = ctx;
@@ -153,15 +155,19 @@ static bool is_empty(const struct gk_problem *p) {
 }
 
 /* A kernel that counts on more multiprocessors than there are may wait for ever. */
-static bool has_units(const gemmkit_ctx *ctx, int kernel) {
-    return gk_kernels[kernel].units <= ctx->units;
+bool gk_fits_device(const gemmkit_ctx *ctx, int kernel, const struct gk_fit *fit) {
+    bool fits = gk_kernels[kernel].units <= ctx->device.units;
+    for (int i = 0; i < fit->passes; i++)
+        fits = fits && fit->launch[i].smem <= ctx->device.smem;
+    return fits;
 }
 
 static const struct gk_exact *find_exact(const gemmkit_ctx *ctx, const struct gk_problem *p,
                                          size_t workspace_max) {
     for (int i = ctx->first[gk_hash(p) % BUCKETS]; i > 0; i = ctx->next[i - 1]) {
         const struct gk_exact *const x = &ctx->arch->exact[i - 1];
-        if (gk_same(&x->problem, p) && has_units(ctx, x->kernel) &&
+        if (gk_same(&x->problem, p) &&
+            gk_fits_device(ctx, x->kernel, gk_kernels[x->kernel].fit) &&
             (uint64_t)gk_kernels[x->kernel].fit->workspace <= workspace_max)
             return x;
     }
@@ -186,13 +192,14 @@ static int find_general(struct gk_fit *fit, const gemmkit_ctx *ctx,
     for (int i = 0; i < ctx->arch->generals; i++) {
         const struct gk_general *const g = &ctx->arch->general[i];
         struct gk_fit own;
-        if (!serves(&g->kind, &p->kind) || !has_units(ctx, g->kernel) ||
-            !gk_fit_general(&own, &gk_kernels[g->kernel], p, pointer_align))
+        if (!serves(&g->kind, &p->kind) ||
+            !gk_fit_general(&own, &gk_kernels[g->kernel], p, pointer_align) ||
+            !gk_fits_device(ctx, g->kernel, &own))
             continue;
         const double tiles = (double)((p->m + g->tile[0] - 1) / g->tile[0]) *
                              (double)((p->n + g->tile[1] - 1) / g->tile[1]) *
                              (double)p->batch;
-        const double rounds = (double)(int64_t)(tiles / ctx->units + 0.999);
+        const double rounds = (double)(int64_t)(tiles / ctx->device.units + 0.999);
         const double guess = (rounds > 1 ? rounds : 1) * g->tile[0] * g->tile[1] *
                              (double)(p->k + 64) * g->cost;
         if (best < 0 || guess < least) {
@@ -296,7 +303,8 @@ gemmkit_status gk_plan_of(gemmkit_plan **out, gemmkit_ctx *ctx,
     const gemmkit_status status = gk_settle(&p, &swapped, problem);
     if (status != GEMMKIT_OK)
         return status;
-    if (!gk_fit_general(&fit, &gk_kernels[kernel], &p, 16))
+    if (!gk_fit_general(&fit, &gk_kernels[kernel], &p, 16) ||
+        !gk_fits_device(ctx, kernel, &fit))
         return gk_fail(GEMMKIT_EUNSUPPORTED, "the kernel does not run this problem");
     return create(out, ctx, &p, swapped, kernel, &fit, "");
 }

@@ -11,9 +11,9 @@
 typedef unsigned result_t; /* CUresult */
 
 enum { SUCCESS = 0, OUT_OF_MEMORY = 2 };
-enum { CC_MAJOR = 75, CC_MINOR = 76, UNITS = 16 };  /* CUdevice_attribute */
-enum { DYNAMIC_SMEM = 8, BIG_CLUSTERS = 14 };       /* CUfunction_attribute */
-enum { CLUSTER = 4, PROGRAMMATIC = 6 };             /* CUlaunchAttributeID */
+enum { CC_MAJOR = 75, CC_MINOR = 76, UNITS = 16, SMEM = 97 }; /* CUdevice_attribute */
+enum { DYNAMIC_SMEM = 8, BIG_CLUSTERS = 14 };                 /* CUfunction_attribute */
+enum { CLUSTER = 4, PROGRAMMATIC = 6 };                       /* CUlaunchAttributeID */
 enum { STATIC_SMEM_MAX = 48 * 1024, PORTABLE = 8 }; /* beyond these, a kernel opts in */
 enum { FOLLOW_CC = 90, FOLLOW_DRIVER = 12030 };     /* where launches may overlap */
 
@@ -123,7 +123,7 @@ static void leave(void) {
     (void)cu.cuCtxPopCurrent(&mine);
 }
 
-static gemmkit_status ask_device(int *cc, int *units) {
+static gemmkit_status ask_device(struct gk_device *out) {
     int device = 0, major = 0, minor = 0;
     result_t result = cu.cuCtxGetDevice(&device);
     if (result == SUCCESS)
@@ -131,13 +131,15 @@ static gemmkit_status ask_device(int *cc, int *units) {
     if (result == SUCCESS)
         result = cu.cuDeviceGetAttribute(&minor, CC_MINOR, device);
     if (result == SUCCESS)
-        result = cu.cuDeviceGetAttribute(units, UNITS, device);
-    *cc = 10 * major + minor;
+        result = cu.cuDeviceGetAttribute(&out->units, UNITS, device);
+    if (result == SUCCESS)
+        result = cu.cuDeviceGetAttribute(&out->smem, SMEM, device);
+    out->cc = 10 * major + minor;
     return result == SUCCESS ? GEMMKIT_OK
                              : fail("cuDeviceGetAttribute", result, GEMMKIT_EDEVICE);
 }
 
-gemmkit_status gk_driver_open(void **context, int *cc, int *units) {
+gemmkit_status gk_driver_open(void **context, struct gk_device *device) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, open_library);
     if (cu.missing[0] != '\0')
@@ -150,7 +152,7 @@ gemmkit_status gk_driver_open(void **context, int *cc, int *units) {
     gemmkit_status status = enter(*context);
     if (status != GEMMKIT_OK)
         return status;
-    status = ask_device(cc, units);
+    status = ask_device(device);
     leave();
     return status;
 }
@@ -197,16 +199,16 @@ static gemmkit_status load_image(struct gk_loaded *l, const struct gk_image *ima
 
 gemmkit_status gk_load(struct gk_loaded **out, void *context, const struct gk_kernel *k,
                        const struct gk_fit *fit) {
-    int cc = 0, units = 0;
+    struct gk_device device = {0, 0, 0};
     struct gk_loaded *l = calloc(1, sizeof *l);
     if (l == NULL)
         return gk_fail(GEMMKIT_ENOMEM, "out of memory");
     l->context = context;
     gemmkit_status status = enter(context);
     if (status == GEMMKIT_OK) {
-        status = ask_device(&cc, &units);
-        l->follows = cc >= FOLLOW_CC && cu.version >= FOLLOW_DRIVER;
-        l->mends = cc >= 100 && cc < 130;
+        status = ask_device(&device);
+        l->follows = device.cc >= FOLLOW_CC && cu.version >= FOLLOW_DRIVER;
+        l->mends = device.cc >= 100 && device.cc < 130;
         if (status == GEMMKIT_OK)
             status = load_image(l, &gk_images[k->image]);
         for (int i = 0; i < fit->passes && status == GEMMKIT_OK; i++)

@@ -169,6 +169,9 @@ gemmkit_status gk_fail(gemmkit_status status, const char *fmt, ...)
     ;
 /* The tables of the context's device. */
 const struct gk_arch *gk_arch_of(const gemmkit_ctx *ctx);
+/* Whether the device has the multiprocessors and the shared memory that the kernel counts
+ * on. */
+bool gk_fits_device(const gemmkit_ctx *ctx, int kernel, const struct gk_fit *fit);
 /* A plan for a kernel of the tables, whatever the best one is. For tests. */
 gemmkit_status gk_plan_of(gemmkit_plan **out, gemmkit_ctx *ctx, const gemmkit_problem *p,
                           int kernel);
@@ -194,7 +197,11 @@ bool gk_inflate(unsigned char *out, size_t size, const unsigned char *in, size_t
 struct gk_loaded; /* a kernel's functions in a context */
 
 /* Opens libcuda, and finds the context and its device. */
-gemmkit_status gk_driver_open(void **context, int *cc, int *units);
+struct gk_device {
+    int cc, units,
+        smem; /* compute capability; multiprocessors; bytes that a block may have */
+};
+gemmkit_status gk_driver_open(void **context, struct gk_device *device);
 gemmkit_status gk_load(struct gk_loaded **out, void *context, const struct gk_kernel *k,
                        const struct gk_fit *fit);
 void gk_unload(struct gk_loaded *l);

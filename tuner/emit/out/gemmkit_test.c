@@ -166,7 +166,8 @@ static void check_exact(struct counts *n, gemmkit_ctx *ctx, const struct gk_exac
     char name[600];
     (void)snprintf(name, sizeof name, "%s with pointers that are aligned to elements",
                    x->name);
-    if (quick && volume(&x->problem) > BUDGET) {
+    if ((quick && volume(&x->problem) > BUDGET) ||
+        !gk_fits_device(ctx, x->kernel, gk_kernels[x->kernel].fit)) {
         n->left_out++;
         return;
     }
