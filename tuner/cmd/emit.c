@@ -34,9 +34,8 @@ static const struct gt_option options[] = {
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "the problems (sweep.json)", 0, 0},
     {"arch", 0, GT_OPT_NAMES, offsetof(struct values, arch), "WORDS",
-     "architectures, as sm_90, or compute_80 for PTX, which later devices compile "
-     "(default: "
-     "the first device of this machine)",
+     "architectures: sm_90, or compute_80 for PTX, which later devices compile (default: "
+     "the first device here)",
      0, 0},
     {"device-file", 0, GT_OPT_LIST, offsetof(struct values, device_file), "FILE",
      "a device that stands for its architecture, by its description (devices/); may be "
