@@ -21,10 +21,12 @@ enum { M = 512, N = 384, K = 256 };
 
 static float a[M * K], b[K * N], c[M * N]; /* row-major */
 
-/* A function of the driver. */
+/* A function of the driver, which stays open. */
 static void *find(const char *name) {
+    static void *library;
     const char *path = getenv("GEMMKIT_LIBCUDA");
-    void *const library = dlopen(path != NULL ? path : "libcuda.so.1", RTLD_NOW);
+    if (library == NULL)
+        library = dlopen(path != NULL ? path : "libcuda.so.1", RTLD_NOW);
     void *const found = library != NULL ? dlsym(library, name) : NULL;
     if (found == NULL) {
         fprintf(stderr, "product: no %s: is there a CUDA driver?\n", name);
