@@ -75,7 +75,7 @@ PTX_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/ptx/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/gen/templates.o $(B)/gen/schema.o \
             $(B)/gen/families.o
 PROG_OBJ := $(PROG_SRC:%.c=$(B)/%.o) $(B)/gen/published.o $(B)/gen/devices.o \
-            $(B)/gen/seeds.o $(B)/gen/page.o $(B)/gen/kernels.o
+            $(B)/gen/seeds.o $(B)/gen/page.o $(B)/gen/kernels.o $(B)/gen/emitted.o
 TEST_OBJ := $(LIB_OBJ) $(filter-out $(B)/tuner/cmd/main.o,$(PROG_OBJ)) \
             $(B)/tools/print_family.o $(B)/tools/print_expr.o
 
@@ -86,6 +86,7 @@ DEVICES   := $(sort $(wildcard devices/*/device.json))
 PAGE      := $(sort $(wildcard tuner/cmd/page/*))
 SEEDS     := $(sort $(wildcard tuner/tune/seeds/*.json))
 KERNELS   := $(sort $(wildcard tuner/*/kernels/*.*))
+EMITTED   := $(sort $(wildcard tuner/emit/out/*)) LICENSE
 SCHEMA    := $(sort $(wildcard db/schema/*.sql))
 
 # tests/cli/lib.sh and the like are read by the tests, not run.
@@ -272,6 +273,8 @@ $(B)/gen/page.c: $(PAGE) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_page $(PAGE))
 $(B)/gen/kernels.c: $(KERNELS) tools/embed $(B)/sources
 	$(call generate,tools/embed gt_embedded_kernels $(KERNELS))
+$(B)/gen/emitted.c: $(EMITTED) tools/embed $(B)/sources
+	$(call generate,tools/embed gt_embedded_emitted $(EMITTED))
 $(B)/gen/schema.c: $(SCHEMA) tools/embed-schema $(B)/sources
 	$(call generate,tools/embed-schema $(SCHEMA))
 # The library without its families parses them. The build runs it, so a cross build is given the
@@ -297,7 +300,7 @@ remember = @mkdir -p $(@D) && echo $(quote) | cmp -s - $@ || echo $(quote) >$@
 $(B)/flags: FORCE
 	$(call remember,$(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(LDFLAGS))
 $(B)/sources: FORCE
-	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(PAGE) $(KERNELS) $(SCHEMA)))
+	$(call remember,$(sort $(TEST_OBJ) $(SHIM_OBJ) $(TEMPLATES) $(PUBLISHED) $(DEVICES) $(SEEDS) $(PAGE) $(KERNELS) $(EMITTED) $(SCHEMA)))
 # Only this object knows it, so a commit costs one object and a link.
 $(B)/revision: FORCE
 	$(call remember,$(REVISION))
@@ -554,8 +557,8 @@ setup:
 
 # ---- reading --------------------------------------------------------------------------------
 
-C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
-    tests/fake/* examples tools python/native,$d/*.[ch]))
+C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tuner/emit/out tests tests/* \
+    tests/fake/* examples examples/* tools python/native,$d/*.[ch]))
 SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/packages %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
@@ -602,7 +605,7 @@ $(B)/%.cmake: tools/packages/cmake/%.cmake.in FORCE
 
 # Data and examples have the paths that they have here.
 DATA := $(wildcard configs/*.json configs/slurm/* devices/*/*)
-DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/CMakeLists.txt)
+DOCS := README.md LICENSE $(wildcard docs/*.md docs/*/*.md docs/*/*.svg docs/*.svg examples/*.[ch] examples/*/*.[ch] examples/CMakeLists.txt)
 SO   := libgemmtune.so
 # SOURCE:FOLDER of every file that is installed, links apart.
 INSTALLED = $(B)/gemmtune:$(BINDIR) include/gemmtune.h:$(INCLUDEDIR) \

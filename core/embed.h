@@ -28,5 +28,8 @@ extern const struct gt_embedded gt_embedded_seeds[];
 extern const struct gt_embedded gt_embedded_kernels[];
 /* build/gen/page.c: the style and the script of a report, in tuner/cmd/page/ */
 extern const struct gt_embedded gt_embedded_page[];
+/* build/gen/emitted.c: the files that every emitted folder has, tuner/emit/out/ and the
+ * licence */
+extern const struct gt_embedded gt_embedded_emitted[];
 
 #endif

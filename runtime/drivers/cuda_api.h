@@ -351,7 +351,9 @@ typedef struct _nvrtcProgram *nvrtcProgram;
     X(gt_nvrtc_result, nvrtcGetProgramLogSize, 1, (nvrtcProgram program, size_t * size))   \
     X(gt_nvrtc_result, nvrtcGetProgramLog, 1, (nvrtcProgram program, char *log))           \
     X(gt_nvrtc_result, nvrtcGetCUBINSize, 1, (nvrtcProgram program, size_t * size))        \
-    X(gt_nvrtc_result, nvrtcGetCUBIN, 1, (nvrtcProgram program, char *cubin))
+    X(gt_nvrtc_result, nvrtcGetCUBIN, 1, (nvrtcProgram program, char *cubin))              \
+    X(gt_nvrtc_result, nvrtcGetPTXSize, 1, (nvrtcProgram program, size_t * size))          \
+    X(gt_nvrtc_result, nvrtcGetPTX, 1, (nvrtcProgram program, char *ptx))
 
 enum {
     GT_NVRTC_SUCCESS = 0,

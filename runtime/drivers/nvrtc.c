@@ -81,6 +81,16 @@ gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *er
     return nothing_serves(all, cc, err);
 }
 
+gt_status gt_nvrtc_choose_ptx(struct gt_nvrtc_choice *out, int cc, struct gt_err *err) {
+    if (has_specific_name(cc))
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "PTX for sm_%d runs on sm_%d alone, as its images do", cc, cc);
+    const gt_status status = gt_nvrtc_choose(out, cc, err);
+    if (status == GEMMTUNE_OK)
+        snprintf(out->arch, sizeof out->arch, "compute_%d", cc);
+    return status;
+}
+
 /* ---- options ---- */
 
 /* Everything but the architecture. No fast math: it changes denormals and division. */
@@ -196,18 +206,27 @@ static gt_status take_log(struct gt_image *image, const struct gt_nvrtc *lib,
     return status;
 }
 
-static gt_status take_cubin(struct gt_image *image, const struct gt_nvrtc *lib,
+/* A virtual architecture has PTX, and no cubin. */
+static bool makes_ptx(const struct gt_nvrtc_choice *choice) {
+    return strncmp(choice->arch, "compute_", 8) == 0;
+}
+
+static gt_status take_image(struct gt_image *image, const struct gt_nvrtc_choice *choice,
                             nvrtcProgram program, struct gt_err *err) {
+    const struct gt_nvrtc *lib = choice->lib;
+    const bool ptx = makes_ptx(choice);
     size_t size = 0;
-    gt_nvrtc_result result = lib->nvrtcGetCUBINSize(program, &size);
+    gt_nvrtc_result result =
+        ptx ? lib->nvrtcGetPTXSize(program, &size) : lib->nvrtcGetCUBINSize(program, &size);
     if (result != GT_NVRTC_SUCCESS)
         return fail_nvrtc(lib, "nvrtcGetCUBINSize", result, err);
     if (size == 0)
-        return gt_fail(err, GEMMTUNE_EBUILD, "NVRTC made no cubin");
+        return gt_fail(err, GEMMTUNE_EBUILD, "NVRTC made no image");
     image->bytes = malloc(size);
     if (!image->bytes)
-        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for a cubin");
-    result = lib->nvrtcGetCUBIN(program, image->bytes);
+        return gt_fail(err, GEMMTUNE_ENOMEM, "no memory for an image");
+    result = ptx ? lib->nvrtcGetPTX(program, image->bytes)
+                 : lib->nvrtcGetCUBIN(program, image->bytes);
     if (result != GT_NVRTC_SUCCESS)
         return fail_nvrtc(lib, "nvrtcGetCUBIN", result, err);
     image->size = size;
@@ -233,7 +252,7 @@ gt_status gt_nvrtc_build(struct gt_image *image, const struct gt_nvrtc_choice *c
     if (status != GEMMTUNE_OK)
         goto done;
     if (result == GT_NVRTC_SUCCESS) {
-        status = take_cubin(image, lib, program, err);
+        status = take_image(image, choice, program, err);
     } else if (result == GT_NVRTC_OUT_OF_MEMORY || !image->log[0]) {
         status = fail_nvrtc(lib, "nvrtcCompileProgram", result, err);
     } else {

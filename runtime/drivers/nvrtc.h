@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nvrtc.h - from CUDA source to a cubin, without a device, context or toolkit. It chooses
- * the NVRTC library and the options for a compute capability, and compiles.
+ * nvrtc.h - from CUDA source to a cubin or PTX, without a device, context or toolkit. It
+ * chooses the NVRTC library and the options for a compute capability, and compiles.
  */
 #ifndef GT_RUNTIME_DRIVERS_NVRTC_H
 #define GT_RUNTIME_DRIVERS_NVRTC_H
@@ -11,13 +11,16 @@
 
 struct gt_nvrtc_choice {
     const struct gt_nvrtc *lib;
-    char arch[16]; /* "sm_61", "sm_90a" */
+    char arch[16]; /* "sm_61", "sm_90a"; "compute_80": PTX, which later devices compile */
 };
 
 /* Chooses the newest NVRTC that knows compute capability `cc`; else the newest that knows
  * an older one of the same major version: such a device runs that code. EBUILD with a
  * sentence that names the package to install. */
 gt_status gt_nvrtc_choose(struct gt_nvrtc_choice *out, int cc, struct gt_err *err);
+/* The same for PTX. EUNSUPPORTED: kernels for `cc` have instructions that no later device
+ * has. */
+gt_status gt_nvrtc_choose_ptx(struct gt_nvrtc_choice *out, int cc, struct gt_err *err);
 /* "NVRTC 13.0" */
 void gt_nvrtc_name(const struct gt_nvrtc_choice *choice, char *out, size_t size);
 /* "NVRTC 13.0 --gpu-architecture=sm_90a ..." */

@@ -24,7 +24,7 @@ verdict "no path and no day of the build" $?
 try --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[A-Z].*\.$/\1/p' "$work/out")
 bad=0
-for c in devices record exec tune build list show lookup run trial space verify explain predict ladder bench figures evaluate \
+for c in devices record exec emit tune build list show lookup run trial space verify explain predict ladder bench figures evaluate \
     compare export import merge doctor cache; do
     echo "$commands" | grep -qx "$c" || bad=1
 done

@@ -19,6 +19,7 @@ trial --device 0 --family tile
 verify --device 0
 tune --device 0
 show
+emit --arch sm_90 -o /nowhere/folder
 EOF
 
 while read -r option sentence; do

@@ -177,3 +177,11 @@ gt_nvrtc_result nvrtcGetCUBIN(nvrtcProgram program, char *cubin) {
     memcpy(cubin, program->cubin, strlen(program->cubin) + 1);
     return GT_NVRTC_SUCCESS;
 }
+
+gt_nvrtc_result nvrtcGetPTXSize(nvrtcProgram program, size_t *size) {
+    return nvrtcGetCUBINSize(program, size);
+}
+
+gt_nvrtc_result nvrtcGetPTX(nvrtcProgram program, char *ptx) {
+    return nvrtcGetCUBIN(program, ptx);
+}

@@ -27,11 +27,7 @@ GT_NVRTC_SYMBOLS(X)
 
 enum { OPTIONS_MAX = 16 };
 
-static struct {
-    struct gt_nvrtc api;
-    gt_nvrtc_result (*ptx_size)(nvrtcProgram, size_t *);
-    gt_nvrtc_result (*ptx)(nvrtcProgram, char *);
-} real;
+static struct { struct gt_nvrtc api; } real;
 
 static void stop(const char *why, const char *what) {
     fprintf(stderr, "libnvrtc_ptx: %s %s\n", why, what);
@@ -56,8 +52,6 @@ static void open_real(void) {
 #define X(type, name, needed, params) find(&real.api.name, library, #name);
     GT_NVRTC_SYMBOLS(X)
 #undef X
-    find(&real.ptx_size, library, "nvrtcGetPTXSize");
-    find(&real.ptx, library, "nvrtcGetPTX");
 }
 
 static const struct gt_nvrtc *api(void) {
@@ -143,15 +137,21 @@ static void keep(const char *ptx) {
     (void)fclose(file);
 }
 
+gt_nvrtc_result nvrtcGetPTXSize(nvrtcProgram program, size_t *size) {
+    return api()->nvrtcGetPTXSize(program, size);
+}
+
+gt_nvrtc_result nvrtcGetPTX(nvrtcProgram program, char *ptx) {
+    const gt_nvrtc_result result = api()->nvrtcGetPTX(program, ptx);
+    if (result == GT_NVRTC_SUCCESS)
+        keep(ptx);
+    return result;
+}
+
 gt_nvrtc_result nvrtcGetCUBINSize(nvrtcProgram program, size_t *size) {
-    (void)api();
-    return real.ptx_size(program, size);
+    return nvrtcGetPTXSize(program, size);
 }
 
 gt_nvrtc_result nvrtcGetCUBIN(nvrtcProgram program, char *cubin) {
-    (void)api();
-    const gt_nvrtc_result result = real.ptx(program, cubin);
-    if (result == GT_NVRTC_SUCCESS)
-        keep(cubin);
-    return result;
+    return nvrtcGetPTX(program, cubin);
 }

@@ -15,16 +15,16 @@ extern const struct gt_cmd gt_cmd_tune, gt_cmd_trial, gt_cmd_run, gt_cmd_verify,
     gt_cmd_merge, gt_cmd_cache, gt_cmd_doctor, gt_cmd_bench, gt_cmd_agree, gt_cmd_replay,
     gt_cmd_predict, gt_cmd_evaluate, gt_cmd_man, gt_cmd_stream, gt_cmd_member,
     gt_cmd_figures, gt_cmd_build, gt_cmd_record, gt_cmd_exec, gt_cmd_complete,
-    gt_cmd_report, gt_cmd_lock;
+    gt_cmd_report, gt_cmd_lock, gt_cmd_emit;
 
 const struct gt_cmd *const gt_cmds[] = {
-    &gt_cmd_devices,  &gt_cmd_record,  &gt_cmd_tune,     &gt_cmd_build,  &gt_cmd_list,
-    &gt_cmd_report,   &gt_cmd_show,    &gt_cmd_lookup,   &gt_cmd_lock,   &gt_cmd_exec,
-    &gt_cmd_run,      &gt_cmd_stream,  &gt_cmd_trial,    &gt_cmd_space,  &gt_cmd_verify,
-    &gt_cmd_explain,  &gt_cmd_predict, &gt_cmd_ladder,   &gt_cmd_bench,  &gt_cmd_figures,
-    &gt_cmd_evaluate, &gt_cmd_compare, &gt_cmd_export,   &gt_cmd_import, &gt_cmd_agree,
-    &gt_cmd_replay,   &gt_cmd_merge,   &gt_cmd_doctor,   &gt_cmd_cache,  &gt_cmd_worker,
-    &gt_cmd_member,   &gt_cmd_man,     &gt_cmd_complete, NULL,
+    &gt_cmd_devices, &gt_cmd_record,   &gt_cmd_tune,    &gt_cmd_build,    &gt_cmd_emit,
+    &gt_cmd_list,    &gt_cmd_report,   &gt_cmd_show,    &gt_cmd_lookup,   &gt_cmd_lock,
+    &gt_cmd_exec,    &gt_cmd_run,      &gt_cmd_stream,  &gt_cmd_trial,    &gt_cmd_space,
+    &gt_cmd_verify,  &gt_cmd_explain,  &gt_cmd_predict, &gt_cmd_ladder,   &gt_cmd_bench,
+    &gt_cmd_figures, &gt_cmd_evaluate, &gt_cmd_compare, &gt_cmd_export,   &gt_cmd_import,
+    &gt_cmd_agree,   &gt_cmd_replay,   &gt_cmd_merge,   &gt_cmd_doctor,   &gt_cmd_cache,
+    &gt_cmd_worker,  &gt_cmd_member,   &gt_cmd_man,     &gt_cmd_complete, NULL,
 };
 
 enum { CMDS = sizeof gt_cmds / sizeof *gt_cmds };
