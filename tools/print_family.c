@@ -230,6 +230,20 @@ static void print_shape(struct gt_printer *to, const struct gt_family *f) {
         print_shape_all(to, first);
 }
 
+static void print_sums(struct gt_printer *to, const struct gt_sums *sums) {
+    (void)fprintf(to->data,
+                  ".sums = {.by = \"%s\", .is_default = %d, .count = %d, .when = ",
+                  sums->by, sums->is_default, sums->count);
+    print_expr(to, sums->when);
+    for (int i = 0; i < sums->count; i++) {
+        print_at(to, "number", i);
+        (void)fprintf(to->data, "{\"%s\", ", sums->number[i].name);
+        print_expr(to, sums->number[i].value);
+        print_end(to);
+    }
+    print_end(to);
+}
+
 static void print_passes(struct gt_printer *to, const struct gt_family *f) {
     print_int(to, "pass_count", f->pass_count);
     print_int(to, "main", f->main);
@@ -358,6 +372,7 @@ bool gt_family_print(struct gt_printer *to, const struct gt_family *f) {
     print_derived(to, f);
     print_require(to, f);
     print_rules(to, "accept", f->accept, f->accept_count);
+    print_sums(to, &f->sums);
     print_exprs(to, "align", f->align, 3);
     print_member(to, "workspace", f->workspace);
     print_member(to, "walk", f->walk);

@@ -5,7 +5,7 @@
  *   - comments, blank space and line ends in sources and parts,
  *   - blank space in space.json, its "about" and "meaning", and the clauses that explain
  *     its rules,
- *   - its "adapt" and the parameters that rules name, which only lookups read,
+ *   - its "adapt", "sums" and the parameters that rules name, which only lookups read,
  *   - its "shape", which only the model reads, but for "tile_m": slots of rows are so high.
  * So a comment may be reworded, or a forecast mended: stored results stay current.
  */
@@ -156,7 +156,7 @@ static void add_rules(struct gt_hash *h, struct gt_node rules) {
 
 /* Keys that do not count. */
 static bool is_left_out(const char *key) {
-    static const char *const keys[] = {"about", "meaning", "adapt"};
+    static const char *const keys[] = {"about", "meaning", "adapt", "sums"};
     bool out = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         out = out || strcmp(key, keys[i]) == 0;

@@ -45,17 +45,19 @@ struct making {
     const gemmtune_problem *problem;
 };
 
-/* A limit of workspace, and a family that is fitted to a problem. */
+/* A limit of workspace or one order of sums, and a family that is fitted to a problem. */
 struct limit {
     const struct gt_tuner *tuner;
     struct gt_fit_base base;
 };
 
-/* Whether a point of the family keeps to the limit. */
+/* Whether a point of the family keeps to the limit, and adds in the tuner's order. */
 static bool keeps_to(const void *user, const int64_t values[GT_POINT_MAX]) {
     const struct limit *l = user;
     struct gt_fit fit;
-    return gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK ||
+    if (gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK)
+        return !l->base.problem.row_order;
+    return !l->tuner->limits_workspace ||
            fit.passes.workspace_bytes <= l->tuner->workspace_max;
 }
 
@@ -63,13 +65,17 @@ static bool keeps_to(const void *user, const int64_t values[GT_POINT_MAX]) {
 static bool has_limit(struct limit *out, const struct gt_tuner *t,
                       const struct gt_family *f, const gemmtune_problem *p) {
     out->tuner = t;
-    return t->limits_workspace &&
-           gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) == GEMMTUNE_OK;
+    if (!(t->limits_workspace || p->row_order) ||
+        gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) != GEMMTUNE_OK)
+        return false;
+    out->base.order = t->order;
+    return true;
 }
 
-/* Drops the points that need more workspace than the search is limited to. */
-static void drop_hungry(struct gt_space *s, const struct gt_tuner *t,
-                        const gemmtune_problem *p) {
+/* Drops the points that need more workspace than the search is limited to, or add in
+ * another order. */
+static void drop_unwanted(struct gt_space *s, const struct gt_tuner *t,
+                          const gemmtune_problem *p) {
     const size_t size = (size_t)s->params;
     int64_t values[GT_POINT_MAX];
     struct limit limit;
@@ -91,7 +97,7 @@ static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
         x->status =
             gt_space_create(&x->space, x->family, &m->tuner->device, m->problem, &x->why);
         if (x->status == GEMMTUNE_OK)
-            drop_hungry(&x->space, m->tuner, m->problem);
+            drop_unwanted(&x->space, m->tuner, m->problem);
     }
 }
 
@@ -132,9 +138,10 @@ static gt_status refuse(const struct gt_tuner *t, const struct gt_err *untried,
     if (untried->line[0] != '\0')
         return gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                   "no family%s has a kernel for it on this device%s",
+                   "no family%s has a kernel for it on this device%s%s%s",
                    t->only != NULL && t->only->count > 0 ? " that was asked for" : "",
-                   t->limits_workspace ? " within the workspace" : "");
+                   t->limits_workspace ? " within the workspace" : "",
+                   t->order[0] != '\0' ? " in the order of sums " : "", t->order);
 }
 
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,

@@ -76,7 +76,9 @@ struct gt_tuner {
     struct gt_err untried; /* the last line about families that cannot be counted */
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
-    bool trials_only;         /* choose no winner */
+    bool trials_only; /* choose no winner */
+    /* the order of sums of a problem with row_order that is being tuned (row_order.h) */
+    char order[GT_ORDER_MAX];
     volatile const int *stop; /* a signal sets it: end, and store nothing more */
 };
 

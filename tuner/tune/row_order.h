@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row_order.h - the order of sums in which a problem with row_order is tuned. A search
+ * tries points of this order only, so that all records of one (types, layout, n, k,
+ * epilogue) add alike.
+ */
+#ifndef GT_TUNER_TUNE_ROW_ORDER_H
+#define GT_TUNER_TUNE_ROW_ORDER_H
+
+#include "tuner/tune/tune.h"
+
+/* Sets t->order, to "" where the problem has no row_order. EDB, EIO: the database;
+ * EUNSUPPORTED: no family states an order for the problem. */
+gt_status gt_tune_order(struct gt_tuner *t, const gemmtune_problem *p, struct gt_err *err);
+
+#endif
