@@ -208,7 +208,8 @@ static void print_rules(struct gt_printer *to, const char *key, const struct gt_
     (void)fprintf(to->data, ".%s_count = %d,\n", key, count);
     for (int i = 0; i < count; i++) {
         print_at(to, key, i);
-        (void)fprintf(to->data, "{.lower = %d, .why = ", rule[i].lower);
+        (void)fprintf(to->data, "{.lower = %d, .is_speed = %d, .why = ", rule[i].lower,
+                      rule[i].is_speed);
         print_text(to, rule[i].why);
         (void)fputs(", .expr = ", to->data);
         print_expr(to, rule[i].expr);

@@ -237,6 +237,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_family_dtype(f, p);
     b->is_batch = gt_problem_is_batch(p);
+    b->row_order = p->row_order;
     b->batch_kind = p->batch_kind;
     b->m = p->m;
     b->n = p->n;

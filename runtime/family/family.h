@@ -64,6 +64,7 @@ struct gt_rule {
     struct gt_expr *expr; /* must not be 0 */
     char *why;            /* one clause for people */
     int lower;            /* index of a parameter: a smaller value may hold; -1: none */
+    bool is_speed;        /* of accept: other points are faster, so row_order ignores it */
 };
 
 struct gt_derived {
@@ -293,6 +294,7 @@ struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
+    bool row_order;               /* the problem has it: rules about speed do not count */
     gemmtune_batch_kind batch_kind;
     /* Where rows are grouped or masked, M and BATCH are meant for slots: see
      * templates/common/batch.h. These two are the problem's. */
