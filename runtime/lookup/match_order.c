@@ -85,8 +85,7 @@ static bool choose_by_records(struct gt_row_order *out, const struct gt_snapshot
     for (size_t i = 0; i < s->count; i++) {
         const struct gt_known *k = &s->known[i];
         if (k->problem.row_order && k->rank == 0 && strcmp(k->arch, d->arch) == 0 &&
-            is_same_kind(&k->problem, row) &&
-            order_of(text, k->family, d, row, k->values))
+            is_same_kind(&k->problem, row) && order_of(text, k->family, d, row, k->values))
             count_order(all, &count, text, k);
     }
     for (int i = 0; i < count; i++) {

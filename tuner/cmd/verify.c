@@ -245,19 +245,19 @@ static int check_options(const struct values *v, int operands) {
 }
 
 static int compare_rows(const struct values *v, const char *const *names, int count) {
-    const struct gt_verify_rows rows = {
-        .device = v->device,
-        .db = v->db,
-        .sizes = v->sizes,
-        .templates = &v->templates,
-        .names = names,
-        .count = count,
-        .rows = v->rows,
-        .launches = v->launches,
-        .seed = v->seed >= 0 ? (uint64_t)v->seed : (uint64_t)time(NULL),
-        .all = v->all,
-        .quiet = v->quiet,
-        .format = &v->format};
+    const struct gt_verify_rows rows = {.device = v->device,
+                                        .db = v->db,
+                                        .sizes = v->sizes,
+                                        .templates = &v->templates,
+                                        .names = names,
+                                        .count = count,
+                                        .rows = v->rows,
+                                        .launches = v->launches,
+                                        .seed = v->seed >= 0 ? (uint64_t)v->seed
+                                                             : (uint64_t)time(NULL),
+                                        .all = v->all,
+                                        .quiet = v->quiet,
+                                        .format = &v->format};
     return gt_verify_rows(&rows);
 }
 

@@ -152,9 +152,9 @@ static int compare_kind(struct proof *x, const char *name) {
         line.verdict = "differ";
     }
     (void)snprintf(line.why, sizeof line.why, "%s",
-                   status != GEMMTUNE_OK     ? err.line
-                   : line.r.differing > 0    ? line.r.first
-                                             : line.r.refusal);
+                   status != GEMMTUNE_OK  ? err.line
+                   : line.r.differing > 0 ? line.r.first
+                                          : line.r.refusal);
     x->compared += line.r.compared;
     x->differing += line.r.differing;
     x->done++;

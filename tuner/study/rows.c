@@ -119,8 +119,9 @@ static gemmtune_problem problem_of(const struct comparing *c, const struct shape
 static int32_t listed(const struct shape *s, int64_t z) {
     if (s->kind == GEMMTUNE_MASKED_ROWS)
         return (int32_t)(s->m - z % 3 % s->m);
-    return (int32_t)(z + 1 == s->batch ? s->m : s->m * (z + 1) * (z + 2) /
-                                                    ((s->batch + 1) * (s->batch + 2)));
+    return (int32_t)(z + 1 == s->batch
+                         ? s->m
+                         : s->m * (z + 1) * (z + 2) / ((s->batch + 1) * (s->batch + 2)));
 }
 
 static gt_status write_lists(struct comparing *c, const struct shape *s, int64_t first,
@@ -137,8 +138,8 @@ static gt_status write_lists(struct comparing *c, const struct shape *s, int64_t
             mem->a[s->place].offset + (p.trans_a != GEMMTUNE_NOTRANS ? row : row * p.lda);
         const int64_t of_c = s->place * GT_ROWS_OFFSET + row * p.ldc;
         list[z] = listed(s, z);
-        at[0][z] = (const char *)mem->a[s->place].memory +
-                   of_a * (int64_t)gt_type_size(p.type_a);
+        at[0][z] =
+            (const char *)mem->a[s->place].memory + of_a * (int64_t)gt_type_size(p.type_a);
         at[1][z] = (const char *)mem->b.memory;
         at[2][z] = (const char *)mem->c.memory + of_c * (int64_t)gt_type_size(p.type_c);
     }
@@ -261,9 +262,8 @@ static gt_status run_shape(struct comparing *c, const struct built *b,
 
 static gt_status make_reference(struct comparing *c, struct gt_err *err) {
     const struct gt_rig_ops *ops = gt_rig_head(c->setup->rig)->ops;
-    const struct shape s = {.m = c->memory.problem.m,
-                            .batch = 1,
-                            .workspace_max = workspaces[0]};
+    const struct shape s = {
+        .m = c->memory.problem.m, .batch = 1, .workspace_max = workspaces[0]};
     const gemmtune_problem p = problem_of(c, &s);
     const int64_t bytes = p.m * p.n * (int64_t)gt_type_size(p.type_c);
     struct gt_exec_info info;
@@ -318,10 +318,8 @@ static gt_status run_singles(struct comparing *c, struct gt_err *err) {
     for (size_t i = 0; i < sizeof ms / sizeof *ms; i++)
         for (int place = 0; place < GT_ROWS_PLACES; place++)
             for (size_t w = 0; w < 2 && status == GEMMTUNE_OK; w++) {
-                const struct shape s = {.m = ms[i],
-                                        .batch = 1,
-                                        .place = place,
-                                        .workspace_max = workspaces[w]};
+                const struct shape s = {
+                    .m = ms[i], .batch = 1, .place = place, .workspace_max = workspaces[w]};
                 if (place == 0 || w == 0)
                     status = run_case(c, &s, err);
             }

@@ -120,11 +120,10 @@ static gt_status make_operands(struct gt_rows_memory *m, uint64_t seed,
     for (int i = 0; e != NULL && i < e->operands && status == GEMMTUNE_OK; i++)
         status = make_operand(&m->operand[i], m, &e->operand[i], &seed, err);
     if (e != NULL && e->d2 >= 0 && status == GEMMTUNE_OK)
-        status = ops->alloc(
-            &m->d2, m->rig,
-            (m->problem.m * m->problem.n + 16) *
-                (int64_t)gt_type_size((gemmtune_dtype)e->type_d2),
-            err);
+        status = ops->alloc(&m->d2, m->rig,
+                            (m->problem.m * m->problem.n + 16) *
+                                (int64_t)gt_type_size((gemmtune_dtype)e->type_d2),
+                            err);
     return status;
 }
 
@@ -139,7 +138,8 @@ gt_status gt_rows_memory_make(struct gt_rows_memory *m, struct gt_rig *rig,
     if (status == GEMMTUNE_OK)
         status = make_operands(m, seed + 1, err);
     if (status == GEMMTUNE_OK)
-        status = ops->alloc(&m->rows, rig, GT_ROWS_PRODUCTS * (int64_t)sizeof(int32_t), err);
+        status =
+            ops->alloc(&m->rows, rig, GT_ROWS_PRODUCTS * (int64_t)sizeof(int32_t), err);
     for (int i = 0; i < 3 && status == GEMMTUNE_OK; i++)
         status = ops->alloc(&m->pointer[i], rig, GT_ROWS_PRODUCTS * (int64_t)sizeof(void *),
                             err);

@@ -68,9 +68,13 @@ static gemmtune_problem with_m(const gemmtune_problem *p, int64_t m, bool row_or
     q.pointer_align = 0;
     q.packed_b = 0;
     q.row_order = row_order;
+    q.reads_c = 0;
     q.lda = gt_shape_least_ld(gt_problem_shape_a(&q));
     q.ldb = gt_shape_least_ld(gt_problem_shape_b(&q));
     q.ldc = gt_shape_least_ld(gt_problem_shape_c(&q));
+    q.stride_a = gt_problem_shape_a(&q).rows * q.lda;
+    q.stride_b = gt_problem_shape_b(&q).rows * q.ldb;
+    q.stride_c = q.m * q.ldc;
     return q;
 }
 
@@ -155,8 +159,8 @@ static gt_status see_trial(void *user, const struct gt_trial_row *row, struct gt
     const struct trials *of = user;
     struct judging *j = of->judging;
     const gemmtune_problem p = with_m(j->problem, j->m[of->at], true);
-    const struct gt_family *f = gt_families_current(
-        j->tuner->families, row->subject.family, row->subject.family_hash);
+    const struct gt_family *f = gt_families_current(j->tuner->families, row->subject.family,
+                                                    row->subject.family_hash);
     int64_t values[GT_POINT_MAX] = {0};
     char text[GT_ORDER_MAX];
     struct gt_binding b;
@@ -171,8 +175,7 @@ static gt_status see_trial(void *user, const struct gt_trial_row *row, struct gt
     struct judged *order = place_of(j, text);
     if (order != NULL)
         note(&order->measured[of->at], row->time.median_ns);
-    return add(j, f, values) ? GEMMTUNE_OK
-                             : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
+    return add(j, f, values) ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
 }
 
 /* The m of the tuned single products of this kind, without row_order. */
@@ -278,20 +281,20 @@ static bool choose(char out[GT_ORDER_MAX], double *least, const struct judging *
 }
 
 /* A choice is made once: from the first record on, the records decide. */
-static void say_choice(const struct judging *j, double ratio) {
+static void say_choice(const struct judging *j, const char *order, double ratio) {
     char line[GT_ORDER_MAX + 160];
     (void)snprintf(line, sizeof line,
                    "row_order: n %" PRId64 ", k %" PRId64 " will add in the order \"%s\", "
                    "%.2f times the free choice in the mean of %d m by %s",
-                   j->problem->n, j->problem->k, j->tuner->order, ratio, j->ms,
+                   j->problem->n, j->problem->k, order, ratio, j->ms,
                    j->best_measured[0] > 0 ? "trials and forecasts" : "forecasts");
     gt_progress_line(&j->tuner->progress, line);
 }
 
 /* Replaces the default order by a better one, where something is known of times. */
-static gt_status choose_first(struct gt_tuner *t, const gemmtune_problem *p,
-                              const struct gt_known *known, size_t count,
-                              struct gt_err *err) {
+static gt_status choose_first(char order[GT_ORDER_MAX], struct gt_tuner *t,
+                              const gemmtune_problem *p, const struct gt_known *known,
+                              size_t count, struct gt_err *err) {
     struct judging *j = calloc(1, sizeof *j);
     gt_status status = GEMMTUNE_ENOMEM;
     double ratio;
@@ -305,34 +308,86 @@ static gt_status choose_first(struct gt_tuner *t, const gemmtune_problem *p,
         (void)gt_fail(err, status, "out of memory");
     for (size_t i = 0; status == GEMMTUNE_OK && i < j->count; i++)
         judge(j, &j->candidate[i]);
-    if (status == GEMMTUNE_OK && choose(t->order, &ratio, j))
-        say_choice(j, ratio);
+    if (status == GEMMTUNE_OK && choose(order, &ratio, j))
+        say_choice(j, order, ratio);
     if (j != NULL)
         free(j->candidate);
     free(j);
     return status;
 }
 
-gt_status gt_tune_order(struct gt_tuner *t, const gemmtune_problem *p, struct gt_err *err) {
+/* The order by the records, else by times, else the default. */
+static gt_status decide(char order[GT_ORDER_MAX], struct gt_tuner *t,
+                        const gemmtune_problem *p, struct gt_err *err) {
     struct gt_snapshot snapshot = {.families = t->families};
     struct gt_known *known = NULL;
-    struct gt_row_order order;
+    struct gt_row_order of_records;
     int64_t stale;
-    t->order[0] = '\0';
-    if (!p->row_order)
-        return GEMMTUNE_OK;
     gt_status status = gt_known_load(&known, &snapshot.count, &stale, t->db, t->families,
                                      t->device.arch, err);
     if (status != GEMMTUNE_OK)
         return status;
     snapshot.known = known;
-    gt_match_order(&order, &snapshot, &t->device, p);
-    memcpy(t->order, order.text, sizeof t->order);
-    if (order.known == NULL && gt_type_is_float(p->type_a))
-        status = choose_first(t, p, known, snapshot.count, err);
+    gt_match_order(&of_records, &snapshot, &t->device, p);
+    memcpy(order, of_records.text, GT_ORDER_MAX);
+    if (of_records.known == NULL && gt_type_is_float(p->type_a))
+        status = choose_first(order, t, p, known, snapshot.count, err);
     free(known);
-    if (status == GEMMTUNE_OK && t->order[0] == '\0')
+    if (status == GEMMTUNE_OK && order[0] == '\0')
         status = gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                          "row_order: no family states an order of sums for it");
+    return status;
+}
+
+/* ---- the orders of a run --------------------------------------------------------- */
+
+struct kept {
+    char kind[GT_PROBLEM_NAME_MAX]; /* the problem with m = 1 */
+    char order[GT_ORDER_MAX];
+};
+
+struct gt_tune_orders {
+    size_t count, room;
+    struct kept *item;
+};
+
+void gt_tune_orders_free(struct gt_tune_orders *orders) {
+    if (orders != NULL)
+        free(orders->item);
+    free(orders);
+}
+
+static struct kept *new_place(struct gt_tuner *t) {
+    if (t->orders == NULL)
+        t->orders = calloc(1, sizeof *t->orders);
+    struct kept *item = t->orders == NULL
+                            ? NULL
+                            : gt_room_for(t->orders->item, &t->orders->room,
+                                          t->orders->count, sizeof *t->orders->item);
+    if (item == NULL)
+        return NULL;
+    t->orders->item = item;
+    return &item[t->orders->count++];
+}
+
+gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
+                        const gemmtune_problem *p, struct gt_err *err) {
+    const gemmtune_problem one = with_m(p, 1, true);
+    char kind[GT_PROBLEM_NAME_MAX];
+    out[0] = '\0';
+    if (!p->row_order)
+        return GEMMTUNE_OK;
+    (void)gt_problem_name(&one, kind);
+    for (size_t i = 0; t->orders != NULL && i < t->orders->count; i++)
+        if (strcmp(t->orders->item[i].kind, kind) == 0) {
+            memcpy(out, t->orders->item[i].order, GT_ORDER_MAX);
+            return GEMMTUNE_OK;
+        }
+    const gt_status status = decide(out, t, p, err);
+    struct kept *new = status == GEMMTUNE_OK ? new_place(t) : NULL;
+    if (new != NULL) {
+        memcpy(new->kind, kind, sizeof kind);
+        memcpy(new->order, out, GT_ORDER_MAX);
+    }
     return status;
 }

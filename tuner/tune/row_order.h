@@ -9,8 +9,11 @@
 
 #include "tuner/tune/tune.h"
 
-/* Sets t->order, to "" where the problem has no row_order. EDB, EIO: the database;
- * EUNSUPPORTED: no family states an order for the problem. */
-gt_status gt_tune_order(struct gt_tuner *t, const gemmtune_problem *p, struct gt_err *err);
+/* The order for the problem; "" where it has no row_order. A run chooses once for each kind
+ * of rows and keeps to it, in t->orders. EDB, EIO: the database; EUNSUPPORTED: no family
+ * states an order for the problem. */
+gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
+                        const gemmtune_problem *p, struct gt_err *err);
+void gt_tune_orders_free(struct gt_tune_orders *orders); /* accepts NULL */
 
 #endif

@@ -109,16 +109,16 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s.finals.own_limit = t->limits_workspace ? t->workspace_max : 0;
     memset(result, 0, sizeof *result);
     struct gt_err untried;
-    gt_status status = gt_tune_order(t, &item->problem, &why);
+    char order[GT_ORDER_MAX], next[GT_ORDER_MAX];
+    gt_status status = gt_tune_order(order, t, &item->problem, &why);
     if (status == GEMMTUNE_OK)
         status = gt_ahead_spaces(&s.space, &s.spaces, &s.outlook, &untried, &t->ahead, t,
-                                 item, &why);
+                                 item, order, &why);
     if (status == GEMMTUNE_OK)
         say_untried(t, &untried);
     gt_ahead_clear(&t->ahead);
-    /* the records of this problem may decide the order of sums of the next one */
-    if (t->next == NULL || !t->next->problem.row_order)
-        gt_ahead_begin(&t->ahead, t, t->next);
+    if (t->next != NULL && gt_tune_order(next, t, &t->next->problem, NULL) == GEMMTUNE_OK)
+        gt_ahead_begin(&t->ahead, t, t->next, next);
     if (status == GEMMTUNE_OK)
         status = search_and_decide(&s, &why);
     gt_outlook_clear(&s.outlook);
