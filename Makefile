@@ -522,7 +522,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tests tests/* \
     tests/fake/* examples tools python/native,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/clblast-seeds %/compare-torch %/gpu-row-order %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

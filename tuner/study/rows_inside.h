@@ -33,8 +33,8 @@ struct gt_rows_memory {
     int64_t ldc[GT_ROWS_PLACES];
 };
 
-/* Matrices of uniform numbers of the seed, of which the rows of A differ; room for C. The
- * caller clears *m, also after a failure. ENOMEM, EDEVICE. */
+/* Matrices of uniform numbers of the seed, where neighbouring rows of A differ; room for C.
+ * The caller clears *m, also after a failure. ENOMEM, EDEVICE. */
 gt_status gt_rows_memory_make(struct gt_rows_memory *m, struct gt_rig *rig,
                               const gemmtune_problem *all, uint64_t seed,
                               struct gt_err *err);

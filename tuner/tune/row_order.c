@@ -29,8 +29,8 @@ enum { MS_MAX = 16, USUAL = 5, SERVED = 4, ORDERS_MAX = 128 };
 static const int64_t usual[USUAL] = {1, 16, 128, 1024, 4096};
 static const int64_t served[SERVED] = {1, 64, 4096, 65536};
 
-/* What is assumed of an order that has no time for some m, and the doubt of a forecast
- * beside a measured time. */
+/* The ratio that is assumed of an order without a time for some m, and the doubt of a
+ * forecast beside a measured time. */
 static const double unknown_ratio = 4, doubt = 1.1;
 
 struct candidate {
