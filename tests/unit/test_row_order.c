@@ -231,10 +231,31 @@ static void test_refusal_instead_of_other_bits(void **state) {
                      GEMMTUNE_OK);
 }
 
+/* A split that pays for few rows must still run many: rules about speed do not count. */
+static void test_rules_about_speed(void **state) {
+    const struct gt_family *f = gt_families_find(families, "wgmma");
+    static const char *const names[] = {"bf16-nt-8192x4096x4096",
+                                        "bf16-nt-8192x4096x4096,row_order"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const gemmtune_problem p = problem_of(names[i]);
+        struct gt_point point, given;
+        struct gt_fit fit;
+        gt_family_default(f, &point);
+        assert_int_equal(gt_point_parse(&given, "BM=64 WGM=1 SPLIT=2 REPACK=0", NULL), 0);
+        for (int j = 0; j < given.count; j++)
+            assert_int_equal(
+                gt_point_set(&point, given.entry[j].name, given.entry[j].value, NULL), 0);
+        assert_int_equal(gt_fit_point(&fit, f, &h200, &p, &point, NULL),
+                         i == 0 ? GEMMTUNE_EINVAL : GEMMTUNE_OK);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_of_points),
         cmocka_unit_test(test_what_an_order_does_not_follow),
+        cmocka_unit_test(test_rules_about_speed),
         cmocka_unit_test_setup(test_default_until_a_record, forget),
         cmocka_unit_test_setup(test_most_problems_win, forget),
         cmocka_unit_test_setup(test_answers_have_the_order, forget),

@@ -370,23 +370,31 @@ static struct kept *new_place(struct gt_tuner *t) {
     return &item[t->orders->count++];
 }
 
+static void name_kind(char kind[GT_PROBLEM_NAME_MAX], const gemmtune_problem *p) {
+    const gemmtune_problem one = with_m(p, 1, true);
+    (void)gt_problem_name(&one, kind);
+}
+
+const char *gt_tune_kept_order(const struct gt_tuner *t, const gemmtune_problem *p) {
+    char kind[GT_PROBLEM_NAME_MAX];
+    if (!p->row_order || t->orders == NULL)
+        return "";
+    name_kind(kind, p);
+    for (size_t i = 0; i < t->orders->count; i++)
+        if (strcmp(t->orders->item[i].kind, kind) == 0)
+            return t->orders->item[i].order;
+    return "";
+}
+
 gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
                         const gemmtune_problem *p, struct gt_err *err) {
-    const gemmtune_problem one = with_m(p, 1, true);
-    char kind[GT_PROBLEM_NAME_MAX];
-    out[0] = '\0';
-    if (!p->row_order)
+    (void)snprintf(out, GT_ORDER_MAX, "%s", gt_tune_kept_order(t, p));
+    if (!p->row_order || out[0] != '\0')
         return GEMMTUNE_OK;
-    (void)gt_problem_name(&one, kind);
-    for (size_t i = 0; t->orders != NULL && i < t->orders->count; i++)
-        if (strcmp(t->orders->item[i].kind, kind) == 0) {
-            memcpy(out, t->orders->item[i].order, GT_ORDER_MAX);
-            return GEMMTUNE_OK;
-        }
     const gt_status status = decide(out, t, p, err);
     struct kept *new = status == GEMMTUNE_OK ? new_place(t) : NULL;
     if (new != NULL) {
-        memcpy(new->kind, kind, sizeof kind);
+        name_kind(new->kind, p);
         memcpy(new->order, out, GT_ORDER_MAX);
     }
     return status;
