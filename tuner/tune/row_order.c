@@ -9,7 +9,8 @@
  * A judgement is the time of the order's best candidate over the time of the best of all,
  * measured or by forecast. The order with the least mean wins. Only an order counts that
  * serves every m of `served` with the workspace of one-call forms: its candidates are the
- * families' starts, defaults, other splits of these, and the trials.
+ * families' starts and defaults, these with other values of the parameters that decide the
+ * order, and the trials.
  */
 #include "tuner/tune/row_order.h"
 
@@ -25,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MS_MAX = 16, USUAL = 5, SERVED = 4, ORDERS_MAX = 128 };
+enum { MS_MAX = 16, USUAL = 5, SERVED = 4, ORDERS_MAX = 1024 };
 static const int64_t usual[USUAL] = {1, 16, 128, 1024, 4096};
 static const int64_t served[SERVED] = {1, 64, 4096, 65536};
 
@@ -91,19 +92,51 @@ static bool add(struct judging *j, const struct gt_family *f, const int64_t *val
     return true;
 }
 
-/* Adds the point, and the points with other splits of k. */
-static bool add_with_splits(struct judging *j, const struct gt_family *f,
-                            const int64_t *values) {
+/* The parameter that is the family's split of k; -1: there is none. */
+static int split_of(const struct gt_family *f) {
     const char *name = f->has_shape ? gt_expr_text(f->shape[GT_SHAPE_SPLIT]) : "";
+    int i = f->param_count - 1;
+    while (i >= 0 && strcmp(f->param[i].name, name) != 0)
+        i--;
+    return i;
+}
+
+/* Whether the order of sums names the parameter. */
+static bool decides_order(const struct gt_family *f, int param) {
+    bool used = false;
+    for (int i = 0; i < f->sums.count && !used; i++)
+        used = gt_expr_uses(f->sums.number[i].value, f->param[param].slot);
+    return used;
+}
+
+/* Adds the point, and the points with other splits of k. */
+static bool add_splits(struct judging *j, const struct gt_family *f,
+                       const int64_t *values) {
+    const int split = split_of(f);
     int64_t other[GT_POINT_MAX];
     bool added = add(j, f, values);
     memcpy(other, values, (size_t)f->param_count * sizeof *values);
-    for (int i = 0; i < f->param_count; i++)
-        for (int s = 0; strcmp(f->param[i].name, name) == 0 && s < f->param[i].count; s++) {
-            other[i] = f->param[i].value[s];
-            if (other[i] != values[i] && added)
-                added = add(j, f, other);
+    for (int s = 0; split >= 0 && s < f->param[split].count && added; s++) {
+        other[split] = f->param[split].value[s];
+        if (other[split] != values[split])
+            added = add(j, f, other);
+    }
+    return added;
+}
+
+/* The same for the point with each other value of each parameter that decides the order. */
+static bool add_orders(struct judging *j, const struct gt_family *f,
+                       const int64_t *values) {
+    int64_t other[GT_POINT_MAX];
+    bool added = add_splits(j, f, values);
+    for (int i = 0; i < f->param_count && added; i++) {
+        memcpy(other, values, (size_t)f->param_count * sizeof *values);
+        for (int v = 0; v < f->param[i].count && added; v++) {
+            other[i] = f->param[i].value[v];
+            if (i != split_of(f) && decides_order(f, i) && other[i] != values[i])
+                added = add_splits(j, f, other);
         }
+    }
     return added;
 }
 
@@ -111,9 +144,9 @@ static bool add_family(struct judging *j, const struct gt_family *f) {
     int64_t values[GT_POINT_MAX] = {0};
     for (int i = 0; i < f->param_count; i++)
         values[i] = f->param[i].preset;
-    bool added = add_with_splits(j, f, values);
+    bool added = add_orders(j, f, values);
     for (int s = 0; s < f->start_count && added; s++)
-        added = add_with_splits(j, f, f->start[s]);
+        added = add_orders(j, f, f->start[s]);
     return added;
 }
 
