@@ -438,7 +438,7 @@ $(GUARD): $(GUARD).o
 	$(call link)
 # The tools of tests without a device, and of the other tests.
 FEW_TOOLS := $(GUARD) $(addprefix $(B)/tests/fake/,libcblas.so libopenblas.so)
-TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_PLANS) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data) $(CUDA_EXAMPLES)
+TOOLS := $(FEW_TOOLS) $(RESTAMP) $(SHIM_CLIENTS) $(BLAS_SO) $(FAKE_GEMMTUNE) $(FAKE_PLANS) $(FAKE_SO) $(addprefix $(B)/tests/device/,each_family hard_data row_order) $(CUDA_EXAMPLES)
 
 test-programs: $(filter $(B)/%,$(TESTS) $(LONG)) $(REPLAY) $(TOOLS)
 
@@ -559,7 +559,7 @@ setup:
 
 C_FILES := $(wildcard $(foreach d,include core core/* db runtime/* shim tuner/* tuner/emit/out tests tests/* \
     tests/fake/* examples examples/* tools python/native,$d/*.[ch]))
-SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/packages %/clblast-seeds %/compare-torch %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
+SCRIPTS := .ci/run tests/run $(filter-out %.map %.cu %.c %.h %.py %/packages %/clblast-seeds %/compare-torch %/gpu-row-order %/gpu-vary %/python-docs,$(wildcard tools/*)) $(wildcard tests/*/*.sh) \
     $(wildcard configs/slurm/*)
 CLANG_FORMAT ?= $(or $(shell command -v clang-format-14),clang-format)
 

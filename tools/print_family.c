@@ -208,7 +208,8 @@ static void print_rules(struct gt_printer *to, const char *key, const struct gt_
     (void)fprintf(to->data, ".%s_count = %d,\n", key, count);
     for (int i = 0; i < count; i++) {
         print_at(to, key, i);
-        (void)fprintf(to->data, "{.lower = %d, .why = ", rule[i].lower);
+        (void)fprintf(to->data, "{.lower = %d, .is_speed = %d, .why = ", rule[i].lower,
+                      rule[i].is_speed);
         print_text(to, rule[i].why);
         (void)fputs(", .expr = ", to->data);
         print_expr(to, rule[i].expr);
@@ -228,6 +229,20 @@ static void print_shape(struct gt_printer *to, const struct gt_family *f) {
     print_exprs(to, "shape", f->shape, GT_SHAPE_COUNT);
     if (f->has_shape)
         print_shape_all(to, first);
+}
+
+static void print_sums(struct gt_printer *to, const struct gt_sums *sums) {
+    (void)fprintf(to->data,
+                  ".sums = {.by = \"%s\", .is_default = %d, .count = %d, .when = ",
+                  sums->by, sums->is_default, sums->count);
+    print_expr(to, sums->when);
+    for (int i = 0; i < sums->count; i++) {
+        print_at(to, "number", i);
+        (void)fprintf(to->data, "{\"%s\", ", sums->number[i].name);
+        print_expr(to, sums->number[i].value);
+        print_end(to);
+    }
+    print_end(to);
 }
 
 static void print_passes(struct gt_printer *to, const struct gt_family *f) {
@@ -359,6 +374,7 @@ bool gt_family_print(struct gt_printer *to, const struct gt_family *f) {
     print_derived(to, f);
     print_require(to, f);
     print_rules(to, "accept", f->accept, f->accept_count);
+    print_sums(to, &f->sums);
     print_exprs(to, "align", f->align, 3);
     print_member(to, "workspace", f->workspace);
     print_member(to, "walk", f->walk);

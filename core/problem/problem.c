@@ -336,15 +336,7 @@ static gt_status check_types(const gemmtune_problem *p, struct gt_err *err) {
 }
 
 gt_status gt_problem_supported(const gemmtune_problem *p, struct gt_err *err) {
-    const gt_status status = gt_blame(err, check_types(p, err), GEMMTUNE_ARG_TYPES);
-    if (status != GEMMTUNE_OK)
-        return status;
-    if (p->row_order)
-        return gt_blame(err,
-                        gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                                "no kernel for a fixed order of sums yet: row_order"),
-                        GEMMTUNE_ARG_PROBLEM);
-    return GEMMTUNE_OK;
+    return gt_blame(err, check_types(p, err), GEMMTUNE_ARG_TYPES);
 }
 
 gt_status gt_problem_keep(gemmtune_problem *p, struct gt_err *err) {

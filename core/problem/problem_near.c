@@ -29,6 +29,8 @@ bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) 
 
 bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p) {
     gemmtune_problem q = *known;
+    if (p->row_order)
+        q.row_order = p->row_order;
     if (p->epilogue != NULL)
         q.epilogue = p->epilogue;
     if (known->batch > 1 && known->batch_kind == GEMMTUNE_BATCH_STRIDED)

@@ -90,6 +90,8 @@ bool gt_family_serves(const struct gt_family *f, const struct gt_device *d,
         reason = "the family's kernels for these data types need CUDA";
     else if (needs_cc && cc > f->max_cc)
         reason = "the family is not made for so new a compute capability";
+    else if (p->row_order && gt_type_is_float(p->type_a) && f->sums.by[0] == '\0')
+        reason = "row_order: the family states no order of sums";
     else if (is_f64(p) && !d->has_f64)
         reason = "the device has no double precision";
     else if (breaks_barriers(d) && has_barriers(f->source[d->backend]))
@@ -235,6 +237,7 @@ void gt_bind_problem(struct gt_binding *b, const struct gt_family *f,
     b->family = f;
     b->dtype = gt_family_dtype(f, p);
     b->is_batch = gt_problem_is_batch(p);
+    b->row_order = p->row_order;
     b->batch_kind = p->batch_kind;
     b->m = p->m;
     b->n = p->n;

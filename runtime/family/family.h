@@ -64,6 +64,7 @@ struct gt_rule {
     struct gt_expr *expr; /* must not be 0 */
     char *why;            /* one clause for people */
     int lower;            /* index of a parameter: a smaller value may hold; -1: none */
+    bool is_speed;        /* of accept: other points are faster, so row_order ignores it */
 };
 
 struct gt_derived {
@@ -152,6 +153,19 @@ enum gt_batching {
     GT_BATCHING_ONLY  /* the same, and single products are refused */
 };
 
+/* The order of sums of a family's points: space.json's "sums". See family_sums.c. */
+enum { GT_SUMS_MAX = 12, GT_ORDER_MAX = 96 };
+struct gt_sums {
+    char by[GT_NAME_MAX]; /* the instruction and the way; "": the family states none */
+    struct gt_expr *when; /* 0: the point has no order that m leaves alone */
+    bool is_default;      /* the default point's order is for problems without records */
+    int count;
+    struct {
+        char name[GT_NAME_MAX];
+        struct gt_expr *value;
+    } number[GT_SUMS_MAX];
+};
+
 /* A rung of the ladder: the points of the family that have the fixed values. */
 struct gt_rung {
     char name[GT_RUNG_NAME_MAX];
@@ -199,6 +213,7 @@ struct gt_family {
      * problem that it was not made for */
     int adapt_count, adapt[GT_ADAPT_MAX];
     int64_t start[GT_STARTS_MAX][GT_POINT_MAX];
+    struct gt_sums sums;
     int rung_count; /* 0: the family does not stand on the ladder */
     struct gt_rung rung[GT_RUNGS_MAX];
     struct gt_derived derive[GT_RULES_MAX];
@@ -281,6 +296,7 @@ struct gt_binding {
     const struct gt_family *family;
     const struct gt_dtype *dtype; /* gt_family_dtype's: f16 and bf16 have the same sizes */
     bool is_batch;                /* the kernels are those for batches */
+    bool row_order;               /* the problem has it: rules about speed do not count */
     gemmtune_batch_kind batch_kind;
     /* Where rows are grouped or masked, M and BATCH are meant for slots: see
      * templates/common/batch.h. These two are the problem's. */
@@ -400,6 +416,16 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 /* Sets the parameters of "adapt" to combination `which` of their values, from 0. False past
  * the last one. */
 bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, int which);
+
+/*
+ * The order in which a kernel of the bound point adds the k products of an element of C, as
+ * a line of text: "fma", "mma split=4 slab=32". Two kernels with the same text for problems
+ * of one k, types and layout give an element the same bits on one architecture. The order
+ * does not depend on m, on the batch, or on strides and alignment, since the expressions of
+ * "sums" may not use them. Integer sums have the order "exact" in every family. False, with
+ * a clause in `why` (may be NULL), when the point states no order.
+ */
+bool gt_order_of(char out[GT_ORDER_MAX], const struct gt_binding *b, const char **why);
 
 /* ---- source text ----------------------------------------------------------------- */
 

@@ -2,10 +2,32 @@
 /* family_expr.c - expressions in space.json, and the names that they may use. */
 #include "runtime/family/family_inside.h"
 
+/* The first name that e, or a derived name in e, may not use in an order of sums. */
+static const char *beyond_order(const struct gt_family *f, const struct gt_expr *e) {
+    static const enum gt_builtin allowed[] = {
+        GT_IN_K,        GT_IN_TA,         GT_IN_TB,    GT_IN_SIZEOF_A, GT_IN_SIZEOF_B,
+        GT_IN_SIZEOF_C, GT_IN_SIZEOF_ACC, GT_IN_FLOAT, GT_IN_FAST,     GT_IN_BF16X3,
+        GT_IN_CUDA,     GT_IN_CC,         GT_IN_CPU,   GT_IN_PTX};
+    for (int i = 0; i < GT_BUILTIN_COUNT; i++) {
+        bool is_allowed = false;
+        for (size_t j = 0; j < sizeof allowed / sizeof *allowed; j++)
+            is_allowed = is_allowed || (int)allowed[j] == i;
+        if (!is_allowed && gt_expr_uses(e, i))
+            return gt_builtins[i].name;
+    }
+    for (int i = 0; i < f->derive_count; i++)
+        if (gt_expr_uses(e, f->derive[i].slot) &&
+            beyond_order(f, f->derive[i].expr) != NULL)
+            return f->symbols.name[f->derive[i].slot];
+    return NULL;
+}
+
 const char *gt_name_beyond(enum gt_scope scope, const struct gt_family *f,
                            const struct gt_expr *e) {
     if (scope == GT_OF_PROBLEM)
         return NULL;
+    if (scope == GT_OF_ORDER)
+        return beyond_order(f, e);
     for (int i = 0; i < GT_BUILTIN_COUNT; i++)
         if (gt_builtins[i].macro == NULL && gt_expr_uses(e, i))
             return gt_builtins[i].name;
@@ -29,6 +51,11 @@ gt_status gt_read_expr(struct gt_expr **out, const struct gt_family *f, struct g
     if (status != GEMMTUNE_OK)
         return gt_json_fail_because(n, status, &why, err);
     const char *own = gt_name_beyond(scope, f, *out);
+    if (own != NULL && scope == GT_OF_ORDER)
+        return gt_json_fail(n, err,
+                            "%s follows m, the batch, alignment or one device; the order "
+                            "of sums may not",
+                            own);
     return own == NULL ? GEMMTUNE_OK
                        : gt_json_fail(n, err,
                                       "%s belongs to one problem; require, align, when, "

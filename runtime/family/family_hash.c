@@ -6,7 +6,7 @@
  *   - blank space in space.json, its "about" and "meaning", and the clauses that explain
  *     its rules,
  *   - its "same_bits", which plans tell,
- *   - its "adapt" and the parameters that rules name, which only lookups read,
+ *   - its "adapt", "sums" and the parameters that rules name, which only lookups read,
  *   - its "shape", which only the model reads, but for "tile_m": slots of rows are so high.
  * So a comment may be reworded, or a forecast mended: stored results stay current.
  */
@@ -157,7 +157,7 @@ static void add_rules(struct gt_hash *h, struct gt_node rules) {
 
 /* Keys that do not count. */
 static bool is_left_out(const char *key) {
-    static const char *const keys[] = {"about", "meaning", "adapt", "same_bits"};
+    static const char *const keys[] = {"about", "meaning", "adapt", "same_bits", "sums"};
     bool out = false;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         out = out || strcmp(key, keys[i]) == 0;

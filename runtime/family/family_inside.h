@@ -126,6 +126,7 @@ gt_status gt_read_entry(char out[GT_NAME_MAX], struct gt_node n, struct gt_err *
 enum gt_scope {
     GT_OF_POINT,  /* device, types, layout, point: the value holds for every problem */
     GT_OF_IMAGE,  /* also derived names that are numbers in the source */
+    GT_OF_ORDER,  /* k, types, layout, point, compute capability: no size of C, no unit */
     GT_OF_PROBLEM /* also the problem's sizes and alignment */
 };
 
@@ -162,6 +163,11 @@ gt_status gt_parse_after(struct gt_family *f, struct gt_node n, struct gt_err *e
 gt_status gt_parse_shape(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err *err);
 gt_status gt_parse_maps(struct gt_family *f, struct gt_node n, struct gt_err *err);
+
+/* ---- family_sums.c ---- */
+
+gt_status gt_parse_sums(struct gt_family *f, struct gt_node n, struct gt_err *err);
+void gt_sums_clear(struct gt_sums *sums);
 
 /* ---- family_source.c ---- */
 

@@ -349,6 +349,7 @@ static const struct section {
     {"variants", gt_parse_variants, true},
     {"require", gt_parse_require, true},
     {"accept", gt_parse_accept, true},
+    {"sums", gt_parse_sums, true},
     {"align", gt_parse_align, true},
     {"before", gt_parse_before, true},
     {"launch", gt_parse_launch, false},
@@ -496,6 +497,7 @@ void gt_family_destroy(struct gt_family *f) {
         gt_expr_destroy(f->align[i]);
     for (int i = 0; i < GT_SHAPE_COUNT; i++)
         gt_expr_destroy(f->shape[i]);
+    gt_sums_clear(&f->sums);
     gt_expr_destroy(f->workspace);
     gt_expr_destroy(f->walk);
     gt_expr_destroy(f->panel[0]);

@@ -5,11 +5,14 @@
  */
 #include "runtime/family/family_inside.h"
 
-/* The first rule that is 0 or cannot be evaluated. */
+/* The first rule that is 0 or cannot be evaluated. A split of k that suits few rows must
+ * stay for many, so a problem with row_order has no rules about speed. */
 static const struct gt_rule *first_refusal(const struct gt_rule *rules, int count,
                                            const struct gt_binding *b) {
     for (int i = 0; i < count; i++) {
         int64_t holds = 0;
+        if (rules[i].is_speed && b->row_order)
+            continue;
         if (gt_expr_eval(&holds, rules[i].expr, b->value, NULL) != GEMMTUNE_OK ||
             holds == 0)
             return &rules[i];

@@ -272,7 +272,19 @@ gt_status gt_parse_variants(struct gt_family *f, struct gt_node n, struct gt_err
     return status;
 }
 
-/* [["expression", "why"], ["expression", "why", "PARAMETER to lower"], ...] */
+/* "PARAMETER", or in accept "speed". */
+static gt_status read_third(struct gt_rule *rule, const struct gt_family *f,
+                            struct gt_node n, enum gt_scope scope, struct gt_err *err) {
+    const char *text = "";
+    const gt_status status = gt_json_string(&text, n, err);
+    if (status != GEMMTUNE_OK)
+        return status;
+    rule->is_speed = scope == GT_OF_PROBLEM && strcmp(text, "speed") == 0;
+    return rule->is_speed ? GEMMTUNE_OK : read_param(&rule->lower, f, n, err);
+}
+
+/* [["expression", "why"], ["expression", "why", "PARAMETER to lower"],
+ * ["expression", "why", "speed"], ...] */
 static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_family *f,
                              struct gt_node n, enum gt_scope scope, struct gt_err *err) {
     if (gt_json_kind(n) == GT_JSON_ABSENT)
@@ -288,7 +300,7 @@ static gt_status parse_rules(struct gt_rule *rules, int *count, const struct gt_
             status = gt_read_text(&rule->why, gt_json_at(entry, 1), err);
         rule->lower = -1;
         if (status == GEMMTUNE_OK && gt_json_count(entry) > 2)
-            status = read_param(&rule->lower, f, gt_json_at(entry, 2), err);
+            status = read_third(rule, f, gt_json_at(entry, 2), scope, err);
     }
     return status;
 }

@@ -2,6 +2,8 @@
 /* fit.c - see fit.h. The questions stand in the order in which they can be answered. */
 #include "runtime/family/fit.h"
 
+#include <string.h>
+
 /* m and n become at least 1. k may be 0: a kernel runs for it, and a rule may use it. */
 static gemmtune_problem not_empty(const gemmtune_problem *p) {
     gemmtune_problem q = *p;
@@ -38,6 +40,19 @@ static gt_status accept(struct gt_fit *out, const struct gt_device *d, struct gt
     return GEMMTUNE_OK;
 }
 
+gt_status gt_fit_order(const struct gt_fit *fit, const char *order, struct gt_err *err) {
+    char own[GT_ORDER_MAX];
+    const char *why = NULL;
+    if (!fit->problem.row_order)
+        return GEMMTUNE_OK;
+    if (!gt_order_of(own, &fit->binding, &why))
+        return gt_fail(err, GEMMTUNE_EINVAL, "row_order: %s", why);
+    if (order == NULL || order[0] == '\0' || strcmp(own, order) == 0)
+        return GEMMTUNE_OK;
+    return gt_fail(err, GEMMTUNE_EINVAL,
+                   "row_order: it adds in the order \"%s\", not \"%s\"", own, order);
+}
+
 gt_status gt_fit_begin(struct gt_fit_base *out, const struct gt_family *f,
                        const struct gt_device *d, const gemmtune_problem *p,
                        int64_t pointer_align, struct gt_err *err) {
@@ -46,6 +61,7 @@ gt_status gt_fit_begin(struct gt_fit_base *out, const struct gt_family *f,
     if (!gt_family_serves(f, d, p, &why))
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "family %s: %s", f->name, why);
     out->problem = *p;
+    out->order = NULL;
     gt_bind_problem(&out->binding, f, d, &shape);
     gt_bind_align(&out->binding, &shape, pointer_align);
     return GEMMTUNE_OK;
@@ -59,6 +75,8 @@ gt_status gt_fit_end(struct gt_fit *out, const struct gt_fit_base *base,
     gt_status status = bind(&out->binding, values, err);
     if (status == GEMMTUNE_OK)
         status = accept(out, d, err);
+    if (status == GEMMTUNE_OK)
+        status = gt_fit_order(out, base->order, err);
     return status == GEMMTUNE_OK
                ? status
                : gt_fail_within(err, status, "family %s", base->binding.family->name);

@@ -32,7 +32,8 @@ struct gt_fit {
  * - a parameter's value is not in its domain, or a derived name cannot be computed;
  * - a rule of "require" or "accept" refuses;
  * - rows or pointers of A, B or C are not aligned as the kernel needs;
- * - a launch is beyond the limits of the device.
+ * - a launch is beyond the limits of the device;
+ * - the problem has row_order, and the point states no order of sums (gt_order_of).
  */
 gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p,
@@ -42,6 +43,9 @@ gt_status gt_fit_values(struct gt_fit *out, const struct gt_family *f,
 struct gt_fit_base {
     gemmtune_problem problem;
     struct gt_binding binding;
+    /* The one order of sums that is wanted of points, where the problem has row_order; NULL
+     * or "": any. gt_fit_begin sets NULL; the text must outlive the base. */
+    const char *order;
 };
 /* gt_fit_values in two parts. The first one tells whether the family may serve the problem.
  * The second one believes that the values are of the parameters' domains; a failure leaves
@@ -51,6 +55,10 @@ gt_status gt_fit_begin(struct gt_fit_base *out, const struct gt_family *f,
                        int64_t pointer_align, struct gt_err *err);
 gt_status gt_fit_end(struct gt_fit *out, const struct gt_fit_base *base,
                      const struct gt_device *d, const int64_t *values, struct gt_err *err);
+
+/* EINVAL unless the fit's kernel adds in this order, where its problem has row_order. NULL
+ * or "": it must have some order. */
+gt_status gt_fit_order(const struct gt_fit *fit, const char *order, struct gt_err *err);
 
 /* gt_fit_values for a point by name, with pointers aligned to GT_VECTOR_BYTES. */
 gt_status gt_fit_point(struct gt_fit *out, const struct gt_family *f,

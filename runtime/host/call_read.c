@@ -195,6 +195,9 @@ static gt_status check_plain(const gemmtune_problem *p, struct gt_err *err) {
     if (p->packed_b)
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "host products take B as a plain matrix, not packed_b");
+    if (p->row_order)
+        return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
+                       "host products cut k where memory asks for it: no row_order");
     if (p->epilogue != NULL)
         return gt_fail(
             err, GEMMTUNE_EUNSUPPORTED,

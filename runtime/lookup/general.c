@@ -50,10 +50,12 @@ bool gt_general_forecast(double *ns, struct gt_fit *fit, const struct gt_query *
 }
 
 /* Whether the kernels of the kind may serve the problem: kernels of strict arithmetic serve
- * any other, and an epilogue is a part of an image. */
+ * any other, and an epilogue is a part of an image. A problem with row_order waits for a
+ * kernel with its order of sums. */
 static bool is_of_kind(const struct gt_general_kind *kind, const gemmtune_problem *p) {
     const struct gt_dtype *own = gt_dtype_of(p);
-    return p->epilogue == NULL && p->batch_kind == GEMMTUNE_BATCH_STRIDED &&
+    return p->epilogue == NULL && !p->row_order &&
+           p->batch_kind == GEMMTUNE_BATCH_STRIDED &&
            (kind->types == own || kind->types == gt_dtype_strict(own)) &&
            kind->batch == gt_problem_is_batch(p) &&
            strcmp(kind->layout, gt_problem_layout(p)) == 0;

@@ -332,10 +332,11 @@ static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool se
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED, "no kernel family serves %s on %s%s%s",
                        l->name, l->query.device_key, why[0] != '\0' ? ": " : "", why);
     }
-    return gt_fail(err, GEMMTUNE_ENOTFOUND,
-                   "no kernel for %s on %s: %zu tuned kernels considered%s%s", l->name,
-                   l->query.device_key, tuned,
-                   last->line[0] != '\0' ? ", last refused: " : "", last->line);
+    return gt_fail(
+        err, GEMMTUNE_ENOTFOUND,
+        "no kernel for %s on %s%s%s: %zu tuned kernels considered%s%s", l->name,
+        l->query.device_key, l->order.text[0] != '\0' ? " that adds in the order " : "",
+        l->order.text, tuned, last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
 struct gt_device gt_lookup_device(const struct gt_device *d) {
@@ -370,6 +371,7 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
             return pinned;
     }
     (void)gt_problem_name(query->problem, l.name);
+    gt_match_order(&l.order, query->snapshot, query->device, query->problem);
     gt_status status = choose_known(&found, &tuned, out, &l, &options, &last, err);
     if (status == GEMMTUNE_OK && !found)
         status = choose_unknown(out, &l, &options, tuned, &last, err);

@@ -65,6 +65,14 @@ gt_status gt_index_create(struct gt_index **out, const struct gt_known *known, s
                           struct gt_err *err);
 void gt_index_destroy(struct gt_index *index);
 
+/* Where the order of sums of a problem with row_order comes from. */
+struct gt_row_order {
+    char text[GT_ORDER_MAX];        /* as gt_order_of; "": the problem has no row_order */
+    const struct gt_known *known;   /* a record that chose it; NULL: the default */
+    const struct gt_family *family; /* the default's family; NULL: none has a default */
+    int records, others; /* problems with records of it, and with records of other orders */
+};
+
 /* A question to a snapshot. */
 struct gt_query {
     const struct gt_snapshot *snapshot;
@@ -82,6 +90,15 @@ struct gt_query {
 
 /* "exact", "shape", "arch", "default" */
 const char *gt_match_word(gemmtune_match match);
+/*
+ * The one order of sums for all problems with row_order of this problem's types, layout, n,
+ * k and epilogue on the device's architecture: the order of the most problems among them
+ * that have a record, of equals the first by its text. Without such a record the default
+ * point of the first family with a default order chooses, whatever else was tuned. It does
+ * not depend on m, the batch, strides, or the rest of the query. (match_order.c)
+ */
+void gt_match_order(struct gt_row_order *out, const struct gt_snapshot *snapshot,
+                    const struct gt_device *device, const gemmtune_problem *problem);
 
 /* The best choice that may run the problem of the query. ENOTFOUND when there is none. With
  * GEMMTUNE_MATCH_DEFAULT there always is one, unless no family serves the types

@@ -16,7 +16,7 @@ bool gt_lookup_fits(struct gt_fit *out, const struct gt_lookup *l,
     const struct gt_query *q = &l->query;
     return gt_fit_values(out, f, q->device, q->problem, q->pointer_align, values, why) ==
                GEMMTUNE_OK &&
-           has_room(out, q, why);
+           gt_fit_order(out, l->order.text, why) == GEMMTUNE_OK && has_room(out, q, why);
 }
 
 bool gt_lookup_lacks_room(const struct gt_lookup *l, const struct gt_known *known) {
@@ -46,6 +46,7 @@ static int base_of(struct gt_forecasts *all, const struct gt_family *f) {
     if (i == GT_BASES_MAX || gt_fit_begin(&all->base[i], f, q->device, q->problem,
                                           q->pointer_align, NULL) != GEMMTUNE_OK)
         return -1;
+    all->base[all->bases].order = all->lookup->order.text;
     begin_model(&all->base_model[i], all, &all->base[i].binding);
     return all->bases++;
 }

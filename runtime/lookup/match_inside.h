@@ -14,6 +14,7 @@
 struct gt_lookup {
     struct gt_query query;
     struct gt_device model_device; /* the device that the model is given */
+    struct gt_row_order order;     /* of sums, where the problem has row_order */
     char name[GT_PROBLEM_NAME_MAX];
 };
 

@@ -107,14 +107,15 @@ static size_t element_size(const gemmtune_problem *p, int operand) {
 static const double narrow_slowdown_max = 1.25;
 
 /* The model's time for a point, in ns. False when the point may not run the query's
- * problem.
+ * problem. `order`: the order of sums that it must have, if any.
  */
 static bool forecast(double *ns, struct gt_fit *fit, const struct gt_query *q,
                      const struct gt_model *m, const struct gt_family *f,
-                     const int64_t *values) {
+                     const int64_t *values, const char *order) {
     struct gt_prediction prediction;
     if (gt_fit_values(fit, f, q->device, q->problem, q->pointer_align, values, NULL) !=
             GEMMTUNE_OK ||
+        gt_fit_order(fit, order, NULL) != GEMMTUNE_OK ||
         (uint64_t)fit->passes.workspace_bytes > q->workspace_max ||
         !gt_model_predict_fit(&prediction, m, fit))
         return false;
@@ -136,8 +137,10 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
     int64_t values[GT_POINT_MAX];
     struct gt_model model;
     struct gt_fit fit;
+    char order[GT_ORDER_MAX];
     double ns;
     bool found = false;
+    (void)gt_order_of(order, &wide->fit.binding, NULL);
     *out = *wide;
     if (is_pinned(wide))
         return false;
@@ -147,7 +150,7 @@ static bool narrow_down(struct gt_choice *out, const struct gt_query *q,
         return false;
     double least_ns = narrow_slowdown_max * prediction.ns;
     for (int i = 0; gt_family_adapt(values, wide->family, i); i++) {
-        if (!forecast(&ns, &fit, q, &model, wide->family, values) || ns > least_ns)
+        if (!forecast(&ns, &fit, q, &model, wide->family, values, order) || ns > least_ns)
             continue;
         found = true;
         least_ns = ns;

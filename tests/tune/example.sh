@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # example.sh - the example programs are built and right: the conversion of elements, a batch, groups and masks
-# of rows, an epilogue, packed weights, many shapes, and the program that the README shows, on the first OpenCL
+# of rows, an epilogue, packed weights, equal bits, many shapes, and the program that the README shows, on the first OpenCL
 # device, without a database and with one that was tuned.
 . "$GT_SRC/tests/tune/lib.sh"
 "$GT_BUILD/examples/convert" >"$TMPDIR/said" 2>&1
@@ -14,7 +14,7 @@ if [ ! -x "$example" ]; then
 fi
 GEMMTUNE_DB=$TMPDIR/example.db
 export GEMMTUNE_DB
-for name in batch groups masked epilogue pack; do
+for name in batch groups masked epilogue pack row_order; do
     "$GT_BUILD/examples/${name}_opencl" >"$TMPDIR/said" 2>&1
     is "$name: it runs" $? 0
     has "$name: and is right" "$(cat "$TMPDIR/said")" ": right"

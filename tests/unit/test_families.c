@@ -205,6 +205,9 @@ static struct gt_family plain_members(const struct gt_family *f) {
     forget_rules(r.require);
     forget_rules(r.accept);
     memset(r.align, 0, sizeof r.align);
+    r.sums.when = NULL;
+    for (int i = 0; i < GT_SUMS_MAX; i++)
+        r.sums.number[i].value = NULL;
     r.workspace = r.walk = r.panel[0] = r.panel[1] = NULL;
     for (int i = 0; i < GT_PASSES_MAX; i++) {
         struct gt_pass *p = &r.pass[i];

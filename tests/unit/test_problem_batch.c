@@ -152,6 +152,10 @@ static void test_kinds(void **state) {
     const gemmtune_problem y = settled("f32-nn-64x64x64,batch=8");
     assert_true(gt_problem_same_kind(&x, &y));
     assert_true(gt_problem_distance2(&x, &y) == 4);
+    /* a problem with row_order may take a free kernel, and gives none */
+    const gemmtune_problem free_choice = settled(names[0]), in_order = settled(names[7]);
+    assert_true(gt_problem_lends(&free_choice, &in_order));
+    assert_false(gt_problem_lends(&in_order, &free_choice));
     const gemmtune_problem short_name = settled(names[8]);
     const gemmtune_problem long_name = settled("f32-nn-64x64x64,epi=d=relu((x))");
     assert_true(gt_problem_same_kind(&short_name, &long_name));

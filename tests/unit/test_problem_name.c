@@ -260,10 +260,11 @@ static void test_batch_parses_and_may_be_unsupported(void **state) {
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-1x2x3,batch=4", &err), GEMMTUNE_OK);
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4", &err), GEMMTUNE_OK);
     assert_int_equal(gt_problem_from_name(&p, "f32-nn-8x2x3,groups=4,row_order", &err),
+                     GEMMTUNE_OK);
+    assert_int_equal(gt_problem_from_name(&p, "f16@f16-nn-8x2x3,batch=4", &err),
                      GEMMTUNE_EUNSUPPORTED);
-    assert_string_equal(err.line,
-                        "problem \"f32-nn-8x2x3,groups=4,row_order\": no kernel for a "
-                        "fixed order of sums yet: row_order");
+    assert_string_equal(err.line, "problem \"f16@f16-nn-8x2x3,batch=4\": no kernel for "
+                                  "types f16@f16 yet");
 }
 
 static uint64_t next_random(uint64_t *seed) {

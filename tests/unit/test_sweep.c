@@ -146,8 +146,6 @@ static const struct {
      "pointer_align is 16, but the batch has no pointers"},
     {"{\"dtype\":\"f32\",\"m\":8,\"n\":1,\"k\":1,\"batch\":4,\"rows\":2}",
      "expected_rows is 2, but no rows are grouped or masked"},
-    {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"row_order\":true}",
-     "no kernel for a fixed order of sums yet: row_order"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"epi\":\"rleu\"}",
      "column 1 of the epilogue: \"rleu\" is neither a shorthand"},
     {"{\"dtype\":\"f32\",\"m\":1,\"n\":1,\"k\":1,\"batch\":2,\"sa\":-1}",

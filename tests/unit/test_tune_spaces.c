@@ -41,7 +41,7 @@ static void test_order_and_points(void **state) {
     int spaces, n = 0;
     (void)state;
     OK(gt_problem_from_name(&p, "f32-nn-1000x1000x1000", &err));
-    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err));
     assert_string_equal(untried.line, "");
     for (size_t i = 0; i < gt_families_count(families); i++) {
         const struct gt_family *f = gt_families_at(families, i);
@@ -87,7 +87,7 @@ static void test_limited(void **state) {
     OK(gt_tune_count(&all, SIZE_MAX, &tuner, &p, &err));
     tuner.limits_workspace = true;
     tuner.workspace_max = 0;
-    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err));
     for (int i = 0; i < spaces; i++)
         listed += space[i].count;
     gt_tune_spaces_free(space, spaces);
@@ -109,11 +109,12 @@ static void test_some_families(void **state) {
     (void)state;
     tuner.only = &only;
     OK(gt_problem_from_name(&p, "f32-nn-16x16x16", &err));
-    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err));
     assert_int_equal(spaces, 2);
     gt_tune_spaces_free(space, spaces);
     tuner.only = &f64_only;
-    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err);
+    const gt_status status =
+        gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err);
     assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
     assert_non_null(strstr(err.line, "no family"));
     err.line[0] = '\0';
@@ -134,12 +135,13 @@ static void test_no_legal_point(void **state) {
     (void)state;
     OK(gt_problem_from_name(&p, "f32-nn-20000x20000x8,batch=2", &err));
     tuner.only = &both;
-    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err));
+    OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err));
     assert_int_equal(spaces, 1);
     assert_string_equal(space->family->name, "naive");
     gt_tune_spaces_free(space, spaces);
     tuner.only = &one;
-    const gt_status status = gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, &err);
+    const gt_status status =
+        gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "", &err);
     assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
     assert_non_null(strstr(err.line, "no family that was asked for"));
     tuner.only = NULL;

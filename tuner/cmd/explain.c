@@ -2,7 +2,8 @@
 /*
  * explain.c - `gemmtune explain PROBLEM`: how long a problem must take at least, and how
  * much slower its naive kernel must be. With --point: how long one point of a family should
- * take, term by term. It only computes; nothing is run.
+ * take, term by term. For a problem with row_order: its order of sums, and what that costs.
+ * It only computes; nothing is run.
  *
  * The naive kernel reads a row of A and a column of B, 2k elements, for each element of C.
  * A perfect one reads A and B and writes C once. Both leave out rows that are in no group
@@ -14,6 +15,7 @@
 #include "core/epilogue/epilogue_op.h"
 #include "core/epilogue/epilogue_keep.h"
 #include "tuner/base/wrap.h"
+#include "tuner/cmd/explain_order.h"
 #include "tuner/cmd/explain_point.h"
 
 #include "tuner/cmd/which_device.h"
@@ -137,9 +139,10 @@ static void name_operands(char *buf, size_t size, const struct gt_epilogue *e) {
                        gt_type_name((gemmtune_dtype)e->type_d2));
 }
 
-/* `point` is NULL when none was asked for. */
+/* `point` is NULL when none was asked for, `order` when the problem has no row_order. */
 static void print_json(const struct analysis *a, const struct machine *machine,
-                       const struct gt_predicted *point) {
+                       const struct gt_predicted *point,
+                       const struct gt_explained_order *order) {
     const struct {
         const char *key;
         double value; /* from "peak_gflops" on, 0 is unknown */
@@ -175,6 +178,10 @@ static void print_json(const struct analysis *a, const struct machine *machine,
     if (point != NULL) {
         gt_json_name(&first, "point");
         gt_explain_point_json(point);
+    }
+    if (order != NULL) {
+        gt_json_name(&first, "row_order");
+        gt_explain_order_json(order);
     }
     (void)fputs("}\n", stdout);
 }
@@ -280,15 +287,18 @@ static int find_machine(struct machine *out, struct gt_device *device, bool *kno
 }
 
 static void print(const struct values *v, const gemmtune_problem *p,
-                  const struct machine *machine, const struct gt_predicted *point) {
+                  const struct machine *machine, const struct gt_predicted *point,
+                  const struct gt_explained_order *order) {
     const struct analysis a = analyse(p, machine);
     if (v->format.json) {
-        print_json(&a, machine, point);
+        print_json(&a, machine, point, order);
     } else {
         print_work(&a);
         print_roofline(&a, machine);
         if (point != NULL)
             gt_explain_point_print(point, a.flops);
+        if (order != NULL)
+            gt_explain_order_print(order);
     }
     if (a.roofline_ns == 0)
         gt_talk("%s does not report its %s; give --peak-gflops and --bandwidth-gbs",
@@ -305,6 +315,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     bool known;
     struct gt_families *families = NULL;
     struct gt_predicted point;
+    struct gt_explained_order order;
     int first;
     int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 1, 1, &first);
     if (code < 0)
@@ -317,8 +328,11 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = known ? gt_explain_point(&point, families, v.point, &device, &p)
                      : gt_die(GT_EXIT_USAGE, "explain: --point needs --device or "
                                              "--device-file");
+    const bool in_order = code < 0 && p.row_order && known;
+    if (in_order)
+        code = gt_explain_order(&order, v.db, families, &device, &p);
     if (code < 0) {
-        print(&v, &p, &machine, v.point != NULL ? &point : NULL);
+        print(&v, &p, &machine, v.point != NULL ? &point : NULL, in_order ? &order : NULL);
         code = GT_EXIT_OK;
     }
     gt_families_destroy(families);

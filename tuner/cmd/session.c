@@ -7,6 +7,7 @@
 #include "tuner/cmd/common.h"
 #include "tuner/base/cores.h"
 #include "tuner/rig/probe.h"
+#include "tuner/tune/row_order.h"
 #include "tuner/tune/seeds.h"
 
 #include <signal.h>
@@ -226,6 +227,8 @@ int gt_session_tune(struct gt_tuner *t, const struct gt_session_setup *setup,
         code = work(t, &session, user);
     gt_seeds_destroy(t->seeds);
     t->seeds = NULL;
+    gt_tune_orders_free(t->orders);
+    t->orders = NULL;
     gt_session_close(&session);
     return code;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verify.c - `gemmtune verify`: checks the stored winners of a device again, or the kernels
- * of a lock, on fresh data.
- * Exit 5 when one is wrong, else 1 when one could not be verified.
+ * of a lock, on fresh data. Exit 5 when one is wrong, else 1 when one could not be
+ * verified. With --row-order it compares bits of rows instead (verify_rows.c).
  */
 #include "tuner/cmd/verify.h"
 
@@ -10,6 +10,7 @@
 #include "tuner/base/progress.h"
 #include "tuner/cmd/common.h"
 #include "tuner/cmd/session.h"
+#include "tuner/cmd/verify_rows.h"
 #include "tuner/base/view.h"
 #include "tuner/base/talk.h"
 #include "tuner/search/search.h"
@@ -20,10 +21,10 @@
 #include <time.h>
 
 struct values {
-    const char *device, *db, *lock;
+    const char *device, *db, *lock, *sizes;
     struct gt_texts templates;
-    int64_t seed, sample;
-    bool all;
+    int64_t seed, sample, rows, launches;
+    bool all, row_order;
     bool quiet;
     bool silent; /* no table */
     struct gt_format format;
@@ -36,9 +37,23 @@ static const struct gt_option options[] = {
     {"lock", 0, GT_OPT_TEXT, offsetof(struct values, lock), "FILE",
      "check the kernels that FILE pins (gemmtune lock), and none of the database", 0, 0},
     {"all", 'a', GT_OPT_FLAG, offsetof(struct values, all), NULL,
-     "also check the other finalists, not only the winners", 0, 0},
+     "also check the other finalists, not only the winners; with --row-order also each "
+     "start of a family that adds in the order",
+     0, 0},
     {"sample", 0, GT_OPT_INT, offsetof(struct values, sample), "N",
      "check N of them, drawn by the seed", 1, INT64_C(1) << 31},
+    {"row-order", 0, GT_OPT_FLAG, offsetof(struct values, row_order), NULL,
+     "compute rows alone and among others, by the kernels for row_order, and compare bits: "
+     "of the problems' types, layout, n, k and epilogue, or of all tuned with row_order",
+     0, 0},
+    {"sizes", 0, GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
+     "with --row-order: problems in a file of JSON", 0, 0},
+    {"rows", 0, GT_OPT_INT, offsetof(struct values, rows), "N",
+     "with --row-order: different rows of A, the largest m (default 4096; 300 on a CPU)", 1,
+     INT64_C(1) << 20},
+    {"launches", 0, GT_OPT_INT, offsetof(struct values, launches), "N",
+     "with --row-order: launches of a case, each of other rows (default 64; 12 on a CPU)",
+     1, 256},
     {"seed", 0, GT_OPT_INT, offsetof(struct values, seed), "N",
      "seed of the data (default: from the clock, and printed)", 0, INT64_C(1) << 52},
     GT_OPTION_QUIET(struct values),
@@ -260,12 +275,47 @@ int gt_verify_sample(const char *db, const char *device, int64_t sample) {
     return verify(&v, NULL);
 }
 
+/* Options of one of the two comparisons only. Exit 2. */
+static int check_options(const struct values *v, int operands) {
+    if (v->row_order && v->sample > 0)
+        return gt_die(GT_EXIT_USAGE, "verify: --sample goes without --row-order");
+    if (v->row_order)
+        return -1;
+    if (v->sizes != NULL || v->rows > 0 || v->launches > 0)
+        return gt_die(GT_EXIT_USAGE,
+                      "verify: --sizes, --rows and --launches go with --row-order");
+    return operands <= 1 ? -1
+                         : gt_die(GT_EXIT_USAGE, "verify: name one problem, or give "
+                                                 "--row-order");
+}
+
+static int compare_rows(const struct values *v, const char *const *names, int count) {
+    const struct gt_verify_rows rows = {.device = v->device,
+                                        .db = v->db,
+                                        .sizes = v->sizes,
+                                        .templates = &v->templates,
+                                        .names = names,
+                                        .count = count,
+                                        .rows = v->rows,
+                                        .launches = v->launches,
+                                        .seed = v->seed >= 0 ? (uint64_t)v->seed
+                                                             : (uint64_t)time(NULL),
+                                        .all = v->all,
+                                        .quiet = v->quiet,
+                                        .format = &v->format};
+    return gt_verify_rows(&rows);
+}
+
 static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     struct values v = {.seed = -1};
     gemmtune_problem p;
     char name[GT_PROBLEM_NAME_MAX];
     int first = 0;
-    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 1, &first);
+    int code = gt_common_parse(cmd, argc, argv, &v, &v.format, 0, 100000, &first);
+    if (code < 0)
+        code = check_options(&v, argc - first);
+    if (code < 0 && v.row_order)
+        return compare_rows(&v, (const char *const *)argv + first, argc - first);
     if (code < 0 && first < argc)
         code = gt_common_problem(&p, argv[first]);
     if (code >= 0)
@@ -277,9 +327,9 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
 
 const struct gt_cmd gt_cmd_verify = {
     .name = "verify",
-    .operands = "[PROBLEM] [--device N]",
+    .operands = "[PROBLEM...] [--row-order] [--device N]",
     .about = "Check the stored winners against the reference again.",
     .options = options,
-    .tables = (const struct gt_form *const[]){&verified, NULL},
+    .tables = (const struct gt_form *const[]){&verified, &gt_verify_rows_form, NULL},
     .run = run,
 };

@@ -10,8 +10,8 @@
 
 static gt_status make(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
                       struct gt_err *untried, const struct gt_tuner *t,
-                      const gemmtune_problem *p, struct gt_err *err) {
-    const gt_status status = gt_tune_spaces(out, spaces, untried, t, p, err);
+                      const gemmtune_problem *p, const char *order, struct gt_err *err) {
+    const gt_status status = gt_tune_spaces(out, spaces, untried, t, p, order, err);
     if (status == GEMMTUNE_OK)
         gt_outlook_make(outlook, *out, *spaces, &t->device, p);
     return status;
@@ -21,14 +21,15 @@ static void *make_ahead(void *user) {
     struct gt_ahead *a = user;
     struct gt_err unread;
     (void)make(&a->space, &a->spaces, &a->outlook, &a->untried, a->tuner, &a->item->problem,
-               &unread);
+               a->order, &unread);
     atomic_store(&a->done, true);
     return NULL;
 }
 
 void gt_ahead_begin(struct gt_ahead *a, const struct gt_tuner *t,
-                    const struct gt_sweep_item *item) {
+                    const struct gt_sweep_item *item, const char *order) {
     *a = (struct gt_ahead){.tuner = t, .item = item};
+    (void)snprintf(a->order, sizeof a->order, "%s", order);
     a->running =
         item && !t->device.is_cpu && pthread_create(&a->thread, NULL, make_ahead, a) == 0;
 }
@@ -82,10 +83,10 @@ void gt_ahead_compile(struct gt_ahead *a, struct gt_tuner *t) {
 gt_status gt_ahead_spaces(struct gt_space **out, int *spaces, struct gt_outlook *outlook,
                           struct gt_err *untried, struct gt_ahead *a,
                           const struct gt_tuner *t, const struct gt_sweep_item *item,
-                          struct gt_err *err) {
+                          const char *order, struct gt_err *err) {
     join(a);
-    if (!a->space || strcmp(a->item->name, item->name) != 0)
-        return make(out, spaces, outlook, untried, t, &item->problem, err);
+    if (!a->space || strcmp(a->item->name, item->name) != 0 || strcmp(a->order, order) != 0)
+        return make(out, spaces, outlook, untried, t, &item->problem, order, err);
     *untried = a->untried;
     *out = a->space;
     *spaces = a->spaces;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finals.c - see finals.h. */
+#include "tuner/tune/row_order.h"
 #include "tuner/tune/finals.h"
 
 #include "core/clock.h"
@@ -57,16 +58,31 @@ void gt_finals_add_compared(struct gt_finals *f) {
 struct stored {
     struct gt_tune_result *result;
     const struct gt_tuner *t;
+    const gemmtune_problem *problem;
     bool current; /* the winner is local and has its family's present source */
     int64_t measured_ms;
 };
+
+/* Records that add in another order than the run's came from a merged database. */
+static bool is_in_order(const struct stored *s, const struct gt_record_row *row) {
+    const char *order = gt_tune_kept_order(s->t, s->problem);
+    struct gt_point point;
+    struct gt_fit fit;
+    return order[0] == '\0' ||
+           (gt_point_parse(&point, row->subject.point, NULL) == GEMMTUNE_OK &&
+            gt_fit_point(&fit, gt_families_find(s->t->families, row->subject.family),
+                         &s->t->device, s->problem, &point, NULL) == GEMMTUNE_OK &&
+            gt_fit_order(&fit, order, NULL) == GEMMTUNE_OK);
+}
 
 static gt_status take_stored(void *user, const struct gt_record_row *row,
                              struct gt_err *err) {
     struct stored *s = user;
     (void)err;
     if (!row->verified ||
-        !gt_families_current(s->t->families, row->subject.family, row->subject.family_hash))
+        !gt_families_current(s->t->families, row->subject.family,
+                             row->subject.family_hash) ||
+        !is_in_order(s, row))
         return GEMMTUNE_OK;
     if (row->rank == 0) {
         /* a single sample is no measurement to rely on */
@@ -88,7 +104,7 @@ static gt_status take_stored(void *user, const struct gt_record_row *row,
 gt_status gt_finals_recall(bool *found, struct gt_tune_result *result,
                            const struct gt_tuner *t, const struct gt_sweep_item *item,
                            struct gt_err *err) {
-    struct stored s = {.result = result, .t = t};
+    struct stored s = {.result = result, .t = t, .problem = &item->problem};
     const gt_status status =
         gt_db_records(t->db, t->device_key, item->name, take_stored, &s, err);
     for (int i = 0; i < result->winners; i++)

@@ -43,38 +43,46 @@ struct making {
     struct made *made;
     const struct gt_tuner *tuner;
     const gemmtune_problem *problem;
+    const char *order;
 };
 
-/* A limit of workspace, and a family that is fitted to a problem. */
+/* A limit of workspace or one order of sums, and a family that is fitted to a problem. */
 struct limit {
     const struct gt_tuner *tuner;
     struct gt_fit_base base;
 };
 
-/* Whether a point of the family keeps to the limit. */
+/* Whether a point of the family keeps to the limit, and adds in the order. */
 static bool keeps_to(const void *user, const int64_t values[GT_POINT_MAX]) {
     const struct limit *l = user;
     struct gt_fit fit;
-    return gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK ||
+    if (gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK)
+        return !l->base.problem.row_order;
+    return !l->tuner->limits_workspace ||
            fit.passes.workspace_bytes <= l->tuner->workspace_max;
 }
 
 /* False: there is no limit, or the family does not fit. */
 static bool has_limit(struct limit *out, const struct gt_tuner *t,
-                      const struct gt_family *f, const gemmtune_problem *p) {
+                      const struct gt_family *f, const gemmtune_problem *p,
+                      const char *order) {
     out->tuner = t;
-    return t->limits_workspace &&
-           gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) == GEMMTUNE_OK;
+    if (!(t->limits_workspace || p->row_order) ||
+        gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) != GEMMTUNE_OK)
+        return false;
+    out->base.order = order;
+    return true;
 }
 
-/* Drops the points that need more workspace than the search is limited to. */
-static void drop_hungry(struct gt_space *s, const struct gt_tuner *t,
-                        const gemmtune_problem *p) {
+/* Drops the points that need more workspace than the search is limited to, or add in
+ * another order. */
+static void drop_unwanted(struct gt_space *s, const struct gt_tuner *t,
+                          const gemmtune_problem *p, const char *order) {
     const size_t size = (size_t)s->params;
     int64_t values[GT_POINT_MAX];
     struct limit limit;
     size_t kept = 0;
-    if (!has_limit(&limit, t, s->family, p))
+    if (!has_limit(&limit, t, s->family, p, order))
         return;
     for (size_t i = 0; i < s->count; i++) {
         gt_space_values(s, i, values);
@@ -91,7 +99,7 @@ static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
         x->status =
             gt_space_create(&x->space, x->family, &m->tuner->device, m->problem, &x->why);
         if (x->status == GEMMTUNE_OK)
-            drop_hungry(&x->space, m->tuner, m->problem);
+            drop_unwanted(&x->space, m->tuner, m->problem, m->order);
     }
 }
 
@@ -127,19 +135,20 @@ static gt_status collect(struct gt_space *space, int *spaces, struct gt_err *unt
 }
 
 /* Why a search has nothing to look through. */
-static gt_status refuse(const struct gt_tuner *t, const struct gt_err *untried,
-                        struct gt_err *err) {
+static gt_status refuse(const struct gt_tuner *t, const char *order,
+                        const struct gt_err *untried, struct gt_err *err) {
     if (untried->line[0] != '\0')
         return gt_fail(err, GEMMTUNE_EINVAL, "%s", untried->line);
     return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
-                   "no family%s has a kernel for it on this device%s",
+                   "no family%s has a kernel for it on this device%s%s%s",
                    t->only != NULL && t->only->count > 0 ? " that was asked for" : "",
-                   t->limits_workspace ? " within the workspace" : "");
+                   t->limits_workspace ? " within the workspace" : "",
+                   order[0] != '\0' ? " in the order of sums " : "", order);
 }
 
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
-                         struct gt_err *err) {
+                         const char *order, struct gt_err *err) {
     const size_t room = gt_families_count(t->families) + 1;
     struct gt_space *space = calloc(room, sizeof *space);
     struct made *made = calloc(room, sizeof *made);
@@ -149,14 +158,14 @@ gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untr
     if (space == NULL || made == NULL) {
         status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory for spaces");
     } else {
-        struct making m = {made, t, p};
+        struct making m = {made, t, p, order};
         const size_t count = list_families(made, t, p);
         gt_parallel(make_spaces, &m, (int64_t)count);
         status = collect(space, &n, untried, made, count, err);
     }
     free(made);
     if (status == GEMMTUNE_OK && n == 0)
-        status = refuse(t, untried, err);
+        status = refuse(t, order, untried, err);
     if (status != GEMMTUNE_OK) {
         gt_tune_spaces_free(space, n);
         return status;
@@ -181,7 +190,7 @@ static gt_status count_family(size_t *points, size_t enough, const struct gt_tun
     struct limit limit;
     const struct gt_space_filter filter = {keeps_to, &limit};
     return gt_space_count(points, enough_of(f, enough), f, &t->device, p,
-                          has_limit(&limit, t, f, p) ? &filter : NULL, err);
+                          has_limit(&limit, t, f, p, "") ? &filter : NULL, err);
 }
 
 gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
@@ -200,7 +209,7 @@ gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
         sum += n;
     }
     *points = sum;
-    return sum > 0 ? GEMMTUNE_OK : refuse(t, &untried, err);
+    return sum > 0 ? GEMMTUNE_OK : refuse(t, "", &untried, err);
 }
 
 void gt_tune_candidate(struct gt_candidate *out, const struct gt_space *space,

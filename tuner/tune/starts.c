@@ -47,11 +47,11 @@ struct finding {
     int spaces;
     const gemmtune_problem *problem;
     char name[GT_PROBLEM_NAME_MAX];  /* the problem's name */
-    char plain[GT_PROBLEM_NAME_MAX]; /* its name without the epilogue */
+    char plain[GT_PROBLEM_NAME_MAX]; /* its name without epilogue and row_order */
     struct gt_pick answer; /* the point that a lookup gives; index SIZE_MAX: none */
     /* the points that it gives to callers with as much workspace; SIZE_MAX likewise */
     struct gt_pick within[GT_WORKSPACE_LIMITS];
-    struct nearby finalists; /* of this problem here, then without the epilogue */
+    struct nearby finalists; /* of this problem here, then of `plain` */
     struct nearby own;       /* winners of other problems on this device */
     struct nearby others;    /* winners on the most similar device that has any */
 };
@@ -451,7 +451,8 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
                         .own = {.room = NEIGHBOURS},
                         .others = {.room = OTHERS}};
     struct gt_starts rest;
-    const gemmtune_problem plain = gt_problem_plain(p);
+    gemmtune_problem plain = gt_problem_plain(p);
+    plain.row_order = 0;
     gt_problem_name(p, f.name);
     gt_problem_name(&plain, f.plain);
     out->count = 0;

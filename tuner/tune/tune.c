@@ -2,6 +2,7 @@
 /* tune.c - see tune.h: a problem's spaces, then its search, then its finals. */
 #include "core/clock.h"
 #include "tuner/tune/ahead.h"
+#include "tuner/tune/row_order.h"
 #include "tuner/tune/starts.h"
 #include "tuner/tune/window.h"
 
@@ -108,11 +109,16 @@ gt_status gt_tune_problem(struct gt_tune_result *result, struct gt_tuner *t,
     s.finals.own_limit = t->limits_workspace ? t->workspace_max : 0;
     memset(result, 0, sizeof *result);
     struct gt_err untried;
-    gt_status status = gt_ahead_spaces(&s.space, &s.spaces, &s.outlook, &untried, &t->ahead,
-                                       t, item, &why);
-    say_untried(t, &untried);
+    char order[GT_ORDER_MAX], next[GT_ORDER_MAX];
+    gt_status status = gt_tune_order(order, t, &item->problem, &why);
+    if (status == GEMMTUNE_OK)
+        status = gt_ahead_spaces(&s.space, &s.spaces, &s.outlook, &untried, &t->ahead, t,
+                                 item, order, &why);
+    if (status == GEMMTUNE_OK)
+        say_untried(t, &untried);
     gt_ahead_clear(&t->ahead);
-    gt_ahead_begin(&t->ahead, t, t->next);
+    if (t->next != NULL && gt_tune_order(next, t, &t->next->problem, NULL) == GEMMTUNE_OK)
+        gt_ahead_begin(&t->ahead, t, t->next, next);
     if (status == GEMMTUNE_OK)
         status = search_and_decide(&s, &why);
     gt_outlook_clear(&s.outlook);

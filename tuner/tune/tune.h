@@ -36,6 +36,7 @@ const struct gt_effort *gt_effort_choose(const char *name, double budget_s);
 struct gt_ahead {
     const struct gt_tuner *tuner;
     const struct gt_sweep_item *item; /* the next problem; NULL: there is none */
+    char order[GT_ORDER_MAX];         /* its order of sums, or "" (row_order.h) */
     bool running;                     /* `thread` is making the spaces */
     /* the thread has finished, so joining it takes no time */
     atomic_bool done;
@@ -76,8 +77,9 @@ struct gt_tuner {
     struct gt_err untried; /* the last line about families that cannot be counted */
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
-    bool trials_only;         /* choose no winner */
-    volatile const int *stop; /* a signal sets it: end, and store nothing more */
+    bool trials_only;              /* choose no winner */
+    struct gt_tune_orders *orders; /* of problems with row_order (row_order.h) */
+    volatile const int *stop;      /* a signal sets it: end, and store nothing more */
 };
 
 /* The finalists of a problem: the best of the search (at most GT_BEST_STEADY of them where
@@ -141,11 +143,12 @@ bool gt_tune_wants(const struct gt_tuner *t, const struct gt_family *f);
 /* Makes the spaces of all families that serve the problem on the device and have a legal
  * point for it. Families with points that cannot be counted are left out; `untried` names
  * them with the reason, or is "". The families are shared among the cores of the calling
- * thread. EUNSUPPORTED when there is no such family; EINVAL when there is none, and the
- * points of some cannot be counted. */
+ * thread. `order`: the order of sums, where the problem has row_order; else "".
+ * EUNSUPPORTED when there is no such family; EINVAL when there is none, and the points of
+ * some cannot be counted. */
 gt_status gt_tune_spaces(struct gt_space **out, int *spaces, struct gt_err *untried,
                          const struct gt_tuner *t, const gemmtune_problem *p,
-                         struct gt_err *err);
+                         const char *order, struct gt_err *err);
 void gt_tune_spaces_free(struct gt_space *space, int spaces);
 /* The points of these spaces; counting ends at `enough`, and *points is then that or more.
  * Fails as gt_tune_spaces, by what was counted. */
