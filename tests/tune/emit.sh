@@ -76,9 +76,9 @@ faulty() {
 faulty "alpha and beta exchanged" 's/{0, 1, 2, 3,\(.*\), 4, \([^}]*\)}, &/{0, 1, 2, 4,\1, 3, \2}, \&/' \
     gemmkit_kernels.c "WRONG "
 faulty "one block too few" 's/^        {{\([0-9]*\)\([0-9]\), 1, 1}/        {{\1\2 - 1, 1, 1}/' gemmkit_kernels.c "WRONG "
-faulty "operands of an epilogue that are A" 's/value->ptr = args->operand\[i\];/value->ptr = args->a;/' gemmkit.c "WRONG "
-faulty "d2 is C" 's/value->ptr = args->d2;/value->ptr = args->c;/' gemmkit.c "WRONG "
-faulty "narrow pointers with the wide kernel" 's/worst = NARROW;/worst = ALIGNED;/' gemmkit.c "*FAILED "
+faulty "operands of an epilogue that are A" 's/value->ptr = args->operand\[i\];/value->ptr = args->a;/' gemmkit_call.c "WRONG "
+faulty "d2 is C" 's/value->ptr = args->d2;/value->ptr = args->c;/' gemmkit_call.c "WRONG "
+faulty "narrow pointers with the wide kernel" 's/worst = NARROW;/worst = ALIGNED;/' gemmkit_call.c "*FAILED "
 faulty "images that are shifted" 's/^\(gk_image_bytes:\)/\1 .byte 0/' gemmkit_images.S \
     "FAILED *: the image of a kernel is damaged"
 
