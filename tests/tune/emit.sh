@@ -64,6 +64,18 @@ FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
 has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
     "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
 
+gcc -std=c11 -Wall -Wextra -Werror -I"$out" "$GT_SRC/tests/tune/emit_calls.c" "$out/gemmkit_reference.c" \
+    "$out/gemmkit_expected.c" "$out/libgemmkit.a" -ldl -lm -pthread -o "$TMPDIR/calls"
+is "answers of calls" "$(FAKE_CUDA_DEVICE=h200 "$TMPDIR/calls")" "listed: f32-nn-64x64x64
+other arithmetic: f32-nn-64x64x64
+other size: general
+empty: general
+types: -9 there is no kernel for these types, layout, epilogue, kind of batch and size on sm_90
+lda: -1 lda is 3, must be 0 or from 64 to 2147483647
+epilogue: -9 there is no kernel for the epilogue d=log(x)
+size: -9 there is no kernel for these types, layout, epilogue, kind of batch and size on sm_90
+NULL: -1 a, b or c is NULL"
+
 # faulty NAME SCRIPT FILE WANT: the folder's test, after the script of sed has changed a file
 faulty() {
     cp "$out/$3" "$TMPDIR/kept" && sed -i "$2" "$out/$3"

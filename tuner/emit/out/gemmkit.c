@@ -227,10 +227,11 @@ gemmkit_status gk_plan_general(gemmkit_plan **out, gemmkit_ctx *ctx,
     filled.batch += p->batch == 0;
     const int kernel = find_general(&fit, ctx, &filled, pointer_align);
     if (kernel < 0)
-        return gk_fail(GEMMKIT_EUNSUPPORTED,
-                       "there is no kernel for these types, layout, epilogue and kind of "
-                       "batch on %s",
-                       ctx->arch->name);
+        return gk_fail(
+            GEMMKIT_EUNSUPPORTED,
+            "there is no kernel for these types, layout, epilogue, kind of batch "
+            "and size on %s",
+            ctx->arch->name);
     return create(out, ctx, p, swapped, kernel, &fit, "");
 }
 
@@ -243,6 +244,11 @@ gemmkit_status gemmkit_plan_create(gemmkit_plan **out, gemmkit_ctx *ctx,
     if (status != GEMMKIT_OK)
         return status;
     const struct gk_exact *x = gk_is_empty(&p) ? NULL : find_exact(ctx, &p, workspace_max);
+    if (x == NULL && !gk_is_empty(&p) && p.kind.math != GEMMKIT_MATH_STRICT) {
+        struct gk_problem strict = p;
+        strict.kind.math = GEMMKIT_MATH_STRICT;
+        x = find_exact(ctx, &strict, workspace_max);
+    }
     return x != NULL ? create(out, ctx, &p, swapped, x->kernel, gk_kernels[x->kernel].fit,
                               x->name)
                      : gk_plan_general(out, ctx, &p, swapped, 16);
