@@ -64,6 +64,18 @@ FAKE_CUDA_DEVICE=gtx1080 "$out/gemmkit_test" >"$TMPDIR/ran" 2>&1
 has "a device that the folder is not for" "exit $?: $(cat "$TMPDIR/ran")" \
     "exit 4: gemmkit_test: the device is sm_61, and there are kernels for sm_90, sm_80"
 
+gcc -std=c11 -Wall -Wextra -Werror -I"$out" "$GT_SRC/tests/tune/emit_calls.c" "$out/gemmkit_reference.c" \
+    "$out/gemmkit_expected.c" "$out/libgemmkit.a" -ldl -lm -pthread -o "$TMPDIR/calls"
+is "answers of calls" "$(FAKE_CUDA_DEVICE=h200 "$TMPDIR/calls")" "listed: f32-nn-64x64x64
+other arithmetic: f32-nn-64x64x64
+other size: general
+empty: general
+types: -9 there is no kernel for these types, layout, epilogue, kind of batch and size on sm_90
+lda: -1 lda is 3, must be 0 or from 64 to 2147483647
+epilogue: -9 there is no kernel for the epilogue d=log(x)
+size: -9 there is no kernel for these types, layout, epilogue, kind of batch and size on sm_90
+NULL: -1 a, b or c is NULL"
+
 # faulty NAME SCRIPT FILE WANT: the folder's test, after the script of sed has changed a file
 faulty() {
     cp "$out/$3" "$TMPDIR/kept" && sed -i "$2" "$out/$3"
@@ -76,9 +88,9 @@ faulty() {
 faulty "alpha and beta exchanged" 's/{0, 1, 2, 3,\(.*\), 4, \([^}]*\)}, &/{0, 1, 2, 4,\1, 3, \2}, \&/' \
     gemmkit_kernels.c "WRONG "
 faulty "one block too few" 's/^        {{\([0-9]*\)\([0-9]\), 1, 1}/        {{\1\2 - 1, 1, 1}/' gemmkit_kernels.c "WRONG "
-faulty "operands of an epilogue that are A" 's/value->ptr = args->operand\[i\];/value->ptr = args->a;/' gemmkit.c "WRONG "
-faulty "d2 is C" 's/value->ptr = args->d2;/value->ptr = args->c;/' gemmkit.c "WRONG "
-faulty "narrow pointers with the wide kernel" 's/worst = NARROW;/worst = ALIGNED;/' gemmkit.c "*FAILED "
+faulty "operands of an epilogue that are A" 's/value->ptr = args->operand\[i\];/value->ptr = args->a;/' gemmkit_call.c "WRONG "
+faulty "d2 is C" 's/value->ptr = args->d2;/value->ptr = args->c;/' gemmkit_call.c "WRONG "
+faulty "narrow pointers with the wide kernel" 's/worst = NARROW;/worst = ALIGNED;/' gemmkit_call.c "*FAILED "
 faulty "images that are shifted" 's/^\(gk_image_bytes:\)/\1 .byte 0/' gemmkit_images.S \
     "FAILED *: the image of a kernel is damaged"
 

@@ -78,7 +78,10 @@ static gemmkit_status settle_stride(int64_t *stride, const char *name, int64_t b
         *stride = rows * ld;
     return *stride >= 0 && *stride <= INT64_MAX / 16 / batch
                ? GEMMKIT_OK
-               : gk_fail(GEMMKIT_EINVAL, "%s is %lld", name, (long long)*stride);
+               : gk_fail(GEMMKIT_EINVAL,
+                         "%s is %lld, must be GEMMKIT_PACKED, 0 or more, and few enough "
+                         "for 64 bits",
+                         name, (long long)*stride);
 }
 
 /* A promise that every element keeps is 0, and more than 16 bytes have no use. */
