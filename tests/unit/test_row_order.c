@@ -212,6 +212,7 @@ static void test_answers_have_the_order(void **state) {
                 fail_msg("%s: %s", asked[i], err.line);
             assert_true(gt_order_of(got, &choice.fit.binding, NULL));
             assert_string_equal(got, chosen(want, asked[i]));
+            assert_non_null(strstr(choice.why, "; adds in the order "));
         }
         if (tuned == 0)
             remember("bf16-nt-64x4096x4096,row_order", "wgmma", BIG_WGMMA);
