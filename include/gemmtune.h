@@ -226,7 +226,8 @@ typedef struct gemmtune_problem {
                         * and ldb. ldb must be 0 or possible for trans_b all the same. A
                         * stride_b of 0 means one packed B for all products; no other
                         * value of stride_b has an effect */
-    int32_t row_order; /* 1: a row of C has the same bits for every m and batch */
+    int32_t row_order; /* 1: a row of C has the same bits for every m and batch; where no
+                        * kernel can, a plan is ENOTFOUND (docs/row-order.md) */
     uint32_t pointer_align; /* BATCH_POINTERS: bytes, a power of two, that every pointer of
                              * the arrays is a multiple of; 0: its element's size. Of 16
                              * and more, kernels make the same use */

@@ -357,6 +357,14 @@ static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l
     return fail_no_kernel(l, tuned, served, last, err);
 }
 
+/* The order of sums, for people who ask why this kernel was chosen. */
+static void tell_order(struct gt_choice *out, const struct gt_lookup *l) {
+    const size_t len = strlen(out->why);
+    if (l->order.text[0] != '\0')
+        (void)snprintf(out->why + len, sizeof out->why - len, "; adds in the order %s",
+                       l->order.text);
+}
+
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
     struct gt_lookup l = {.query = *query, .model_device = gt_lookup_device(query->device)};
@@ -375,6 +383,8 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
     gt_status status = choose_known(&found, &tuned, out, &l, &options, &last, err);
     if (status == GEMMTUNE_OK && !found)
         status = choose_unknown(out, &l, &options, tuned, &last, err);
+    if (status == GEMMTUNE_OK)
+        tell_order(out, &l);
     free(options);
     return status;
 }

@@ -34,6 +34,7 @@ static void test_orders_of_points(void **state) {
         const char *family, *problem, *point, *order;
     } cases[] = {
         {"naive", "f32-nn-5x64x65", "", "fma"},
+        {"column", "f32-nn-5x64x65", "", "fma"},
         {"block", "f32-nn-5x64x64", "", "fma"},
         {"block", "f32-nn-5x64x65", "", "fma padded=1"},
         {"block", "f32-nn-5x64x64", "BM=128 BN=128 TM=8 VA=4 VB=4", "fma"},
@@ -46,6 +47,8 @@ static void test_orders_of_points(void **state) {
         {"tma", "f32-nn-64x64x64", "SPLIT=4", "fma parts=4 of=16 ways=2"},
         {"tma", "f32-nn-64x64x64", "TAIL=2", ""},
         {"skinny", "f32-nn-1x64x64", "", "spread lanes=8"},
+        {"skinny", "f32-nn-1x64x64", "SPLIT=2", "spread lanes=8 parts=2 padded=32"},
+        {"skinny", "f32-nn-1x64x66", "STAGES=1", "spread lanes=8 padded=4"},
         {"mma", "bf16-nt-64x64x64", "", "mma"},
         {"mma", "bf16-nt-64x64x64", "BM=128 BN=128 WM=64 WN=64 KBYTES=128 VA=16", "mma"},
         {"mma", "bf16-nt-64x64x96", "SPLIT=2", "mma parts=2 of=64 uneven=32"},
@@ -212,6 +215,7 @@ static void test_answers_have_the_order(void **state) {
                 fail_msg("%s: %s", asked[i], err.line);
             assert_true(gt_order_of(got, &choice.fit.binding, NULL));
             assert_string_equal(got, chosen(want, asked[i]));
+            assert_non_null(strstr(choice.why, "; adds in the order "));
         }
         if (tuned == 0)
             remember("bf16-nt-64x4096x4096,row_order", "wgmma", BIG_WGMMA);
