@@ -60,7 +60,7 @@ reads() {
 for shell in bash fish; do
     reads $shell || continue
     offers "commands" "$(cat "$work/commands") help" ""
-    offers "a command that is begun" "list lookup ladder" l
+    offers "a command that is begun" "list lookup lock ladder" l
     offers "help's operand" "trial tune" help t
     [ $shell = bash ] && some=$(cat "$work/commands") || some="tune stream cache exec"
     for c in $some; do

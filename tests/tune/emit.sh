@@ -3,6 +3,8 @@
 # emit.sh - `gemmtune emit`: a folder of PTX is built with gcc and clang, and its own test runs on the GPU in
 # software. The test must refuse folders with a fault. Bad input gets one sentence and its exit code.
 . "$GT_SRC/tests/tune/lib.sh"
+# The folder's own make is no part of the make that runs the tests.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # refused NAME CODE SENTENCE OPTION...
 refused() {
