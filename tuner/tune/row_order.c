@@ -419,8 +419,10 @@ const char *gt_tune_kept_order(const struct gt_tuner *t, const gemmtune_problem 
     return "";
 }
 
-static void keep(struct gt_tuner *t, const gemmtune_problem *p,
-                 const char order[GT_ORDER_MAX]) {
+void gt_tune_keep_order(struct gt_tuner *t, const gemmtune_problem *p,
+                        const char order[GT_ORDER_MAX]) {
+    if (order[0] == '\0' || gt_tune_kept_order(t, p)[0] != '\0')
+        return;
     struct kept *new = new_place(t);
     if (new == NULL)
         return;
@@ -435,7 +437,7 @@ gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
         return GEMMTUNE_OK;
     const gt_status status = decide(out, t, p, err);
     if (status == GEMMTUNE_OK)
-        keep(t, p, out);
+        gt_tune_keep_order(t, p, out);
     return status;
 }
 
@@ -459,7 +461,7 @@ gt_status gt_tune_recall_orders(struct gt_tuner *t, const struct gt_sweep *s,
             continue;
         gt_match_order(&order, &snapshot, &t->device, p);
         if (order.known != NULL)
-            keep(t, p, order.text);
+            gt_tune_keep_order(t, p, order.text);
     }
     free(known);
     return status;
