@@ -164,8 +164,9 @@ int64_t gt_row_align(int64_t ld, int64_t stride, gemmtune_dtype type,
 bool gt_problem_same_kind(const gemmtune_problem *x, const gemmtune_problem *y);
 
 /* Whether a kernel that did well for `known` may do well for `p`: the two are of one kind,
- * or differ in the epilogue of `p`, which any kernel computes, or in the kind of batch,
- * where `known` is strided. */
+ * or differ in the epilogue of `p`, which any kernel computes, in the row_order of `p`, for
+ * which a lookup compares orders of sums, or in the kind of batch, where `known` is
+ * strided. */
 bool gt_problem_lends(const gemmtune_problem *known, const gemmtune_problem *p);
 
 /* The product that an epilogue gets: without the epilogue, and with integer sums stored as

@@ -86,8 +86,8 @@ gt_status gt_nvrtc_choose_ptx(struct gt_nvrtc_choice *out, int cc, struct gt_err
         return gt_fail(err, GEMMTUNE_EUNSUPPORTED,
                        "PTX for sm_%d runs on sm_%d alone, as its images do", cc, cc);
     const gt_status status = gt_nvrtc_choose(out, cc, err);
-    if (status == GEMMTUNE_OK)
-        snprintf(out->arch, sizeof out->arch, "compute_%d", cc);
+    if (status == GEMMTUNE_OK) /* "sm_86", also where it stands in for a later one */
+        snprintf(out->arch, sizeof out->arch, "compute_%d", atoi(out->arch + 3));
     return status;
 }
 
@@ -219,7 +219,7 @@ static gt_status take_image(struct gt_image *image, const struct gt_nvrtc_choice
     gt_nvrtc_result result =
         ptx ? lib->nvrtcGetPTXSize(program, &size) : lib->nvrtcGetCUBINSize(program, &size);
     if (result != GT_NVRTC_SUCCESS)
-        return fail_nvrtc(lib, "nvrtcGetCUBINSize", result, err);
+        return fail_nvrtc(lib, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize", result, err);
     if (size == 0)
         return gt_fail(err, GEMMTUNE_EBUILD, "NVRTC made no image");
     image->bytes = malloc(size);
@@ -228,7 +228,7 @@ static gt_status take_image(struct gt_image *image, const struct gt_nvrtc_choice
     result = ptx ? lib->nvrtcGetPTX(program, image->bytes)
                  : lib->nvrtcGetCUBIN(program, image->bytes);
     if (result != GT_NVRTC_SUCCESS)
-        return fail_nvrtc(lib, "nvrtcGetCUBIN", result, err);
+        return fail_nvrtc(lib, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN", result, err);
     image->size = size;
     return GEMMTUNE_OK;
 }

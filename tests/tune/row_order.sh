@@ -22,7 +22,7 @@ is "--sample goes without --row-order" $? 2
 is "--rows goes with --row-order" $? 2
 
 # A family that says it adds one product after another. WAY 1: few rows have their k in two parts. WAY 2: few rows
-# are added by another instruction.
+# are added by another instruction. WAY 3: few rows are not stored.
 own=$TMPDIR/own
 mkdir -p "$own/fickle"
 cat >"$own/fickle/fickle.cl" <<'TEMPLATE'
@@ -32,7 +32,7 @@ GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     const int i = GT_BLOCK / across * 8 + GT_THREAD_Y, j = GT_BLOCK % across * 8 + GT_THREAD_X;
     const int depth = alpha == (gt_acc)0 ? 0 : k, few = m < 8;
     gt_acc part[2] = {0, 0};
-    if (i >= m || j >= n)
+    if (i >= m || j >= n || (GT_WAY == 3 && few))
         return;
     for (int p = 0; p < depth; p++) {
         const gt_acc x = a[i * lda + p], y = b[p * ldb + j];
@@ -42,20 +42,20 @@ GT_KERNEL(gemm, 8, 8, 1)(GT_PARAMS) {
     gt_store_c(c + i * ldc + j, alpha, part[0] + part[1], beta);
 }
 TEMPLATE
-# fickle WAY WHEN: the family with this default, and this condition in "sums"
+# fickle WAY WHEN [BY DEFAULT]: the family with this default, and these members of "sums"
 fickle() {
     cat >"$own/fickle/space.json" <<SPACE
 { "format": 1, "family": "fickle", "about": "It follows m.", "rank": 0, "uses": [],
   "source": { "cuda": "fickle.cl", "opencl": "fickle.cl" }, "entry": "gemm", "dtypes": ["f32"], "layouts": ["nn"],
-  "params": { "WAY": [0, 1, 2] }, "default": { "WAY": $1 },
-  "sums": { "by": "fma", "when": "$2", "default": 1 },
+  "params": { "WAY": [0, 1, 2, 3] }, "default": { "WAY": $1 },
+  "sums": { "by": "${3:-fma}", "when": "$2", "default": ${4:-1} },
   "launch": { "block": ["8", "8", "1"], "grid": ["cdiv(M, 8) * cdiv(N, 8)", "1", "1"] },
   "args": ["m", "n", "k", "alpha", "a", "lda", "b", "ldb", "beta", "c", "ldc"] }
 SPACE
 }
 fickle 0 1
 proof "$none" f32-nn-1x19x60 --templates "$own"
-for way in 1 2; do
+for way in 1 2 3; do
     fickle $way 1
     proof "exit 5, $("$GEMMTUNE" verify --row-order --device 0 --quiet --seed 1 --rows 70 --launches 3 \
         f32-nn-1x19x60 --templates "$own" 2>&1 >/dev/null | sed -n 's/.*rows compared, //p')" \
@@ -75,6 +75,20 @@ is "one order, from the records" "$("$GEMMTUNE" explain --device 0 --db "$TMPDIR
     f32-nn-9x24x32,row_order 2>/dev/null | grep -o '"order": "fma", "from": "chosen by 2 tuned problems')" \
     '"order": "fma", "from": "chosen by 2 tuned problems'
 proof "$none" --db "$TMPDIR/db"
+
+# A merged database chooses another order: the problem that was tuned in the old one is tuned again.
+fickle 0 1 odd 0
+tune --budget 1s --templates "$own" --db "$TMPDIR/one" f32-nn-3x24x33,row_order
+fickle 0 1 odd 1
+tune --budget 1s --templates "$own" --db "$TMPDIR/two" f32-nn-4x24x33,row_order f32-nn-5x24x33,row_order
+"$GEMMTUNE" merge --db "$TMPDIR/one" "$TMPDIR/two" >/dev/null 2>&1
+tune --budget 1s --templates "$own" --db "$TMPDIR/one" f32-nn-3x24x33,row_order
+is "a problem in the order of the most" "$("$GEMMTUNE" explain --templates "$own" --device 0 --db "$TMPDIR/one" --json \
+    f32-nn-9x24x33,row_order 2>/dev/null | grep -o '"from": "chosen by [0-9]*\|"others": [0-9]*')" \
+    '"from": "chosen by 3
+"others": 0'
+tune --budget 1s --templates "$own" --db "$TMPDIR/one" f32-nn-3x24x33,row_order
+has "it is tuned then" "$(cat "$TMPDIR/said")" '*tuned before*'
 
 use_software_gpu
 row_order=$GT_BUILD/tests/device/row_order

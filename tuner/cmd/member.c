@@ -8,6 +8,7 @@
 #include "core/io.h"
 #include "tuner/cmd/tune.h"
 #include "tuner/tune/ahead.h"
+#include "tuner/tune/row_order.h"
 #include "tuner/tune/task.h"
 #include "tuner/tune/tuned.h"
 
@@ -60,6 +61,10 @@ static gt_status do_task(struct member *m, struct gt_err *err) {
     if (result == NULL)
         status = gt_fail(err, GEMMTUNE_ENOMEM, "no memory to tune %s", task->problem);
     m->t->next = unread == GEMMTUNE_OK ? next : NULL;
+    if (status == GEMMTUNE_OK)
+        gt_tune_keep_order(m->t, &item->problem, task->order);
+    if (unread == GEMMTUNE_OK)
+        gt_tune_keep_order(m->t, &next->problem, task->next_order);
     if (status == GEMMTUNE_OK)
         status = gt_tune_problem(result, m->t, item, task->share_s, err);
     if (status == GEMMTUNE_OK)

@@ -41,7 +41,7 @@ int gt_tune_record(struct gt_tune_request *r, int (*rehearse)(struct gt_tune_req
 void gt_tune_say_recorded(const struct gt_tune_request *r, int code);
 
 /* These return exit codes. */
-int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r);
+int gt_tune_dry_run(struct gt_tuner *t, const struct gt_tune_request *r);
 int gt_tune_run(struct gt_tuner *t, const struct gt_session *session,
                 const struct gt_tune_request *r);
 

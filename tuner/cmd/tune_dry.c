@@ -92,7 +92,7 @@ static gt_status count_all(struct dry *c, struct gt_err *err) {
 }
 
 /* `given` of the budget: problems that are tuned already. */
-static gt_status find_tuned(struct gt_budget *budget, const struct gt_tuner *t,
+static gt_status find_tuned(struct gt_budget *budget, struct gt_tuner *t,
                             const struct gt_tune_request *r, struct gt_err *err) {
     struct gt_tune_result *result = NULL;
     gt_status status =
@@ -118,7 +118,7 @@ static void say_total(const struct dry *c, const struct gt_tune_request *r) {
 
 /* Exits as the run itself would: a problem that cannot be tuned does not keep
  * the others. */
-int gt_tune_dry_run(const struct gt_tuner *t, const struct gt_tune_request *r) {
+int gt_tune_dry_run(struct gt_tuner *t, const struct gt_tune_request *r) {
     struct gt_err err = {""};
     struct gt_budget budget = {0};
     struct dry c = {.tuner = t, .budget = &budget};

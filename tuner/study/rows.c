@@ -232,6 +232,14 @@ static void compare_launch(struct comparing *c, const struct built *b,
     }
 }
 
+/* No row of an earlier case may pass for one of this case. */
+static gt_status spoil(struct comparing *c, struct gt_err *err) {
+    const struct gt_rows_memory *mem = &c->memory;
+    const int64_t bytes = mem->c_elems * (int64_t)gt_type_size(mem->problem.type_c);
+    return gt_rig_head(c->setup->rig)
+        ->ops->fill(c->setup->rig, mem->c.memory, bytes & -4, UINT32_MAX, err);
+}
+
 /* Computes the rows of a shape again and compares them. */
 static gt_status run_shape(struct comparing *c, const struct built *b,
                            const struct shape *s, int launches, struct gt_err *err) {
@@ -243,6 +251,8 @@ static gt_status run_shape(struct comparing *c, const struct built *b,
     gt_exec_describe(b->exec, &info);
     gt_status status =
         gt_rows_memory_need(&c->memory, info.fit->passes.workspace_bytes, err);
+    if (status == GEMMTUNE_OK)
+        status = spoil(c, err);
     if (launches > all / count)
         launches = (int)(all / count);
     for (int i = 0; i < launches && status == GEMMTUNE_OK; i++) {

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/io.h"
 #include "tuner/tune/deal.h"
+#include "tuner/tune/row_order.h"
 #include "tuner/tune/task.h"
 #include "tuner/work/process.h"
 
@@ -171,6 +172,13 @@ static double promised_s(const struct crew *c, const struct member *but) {
     return sum;
 }
 
+/* A failure will occur again in the member, which tells it. */
+static void decide_order(char order[GT_ORDER_MAX], const struct crew *c, size_t item) {
+    if (gt_tune_order(order, c->setup->tuner, &c->sweep->item[item].problem, NULL) !=
+        GEMMTUNE_OK)
+        order[0] = '\0';
+}
+
 static void hand(struct crew *c, struct member *m, size_t item) {
     struct gt_task task;
     const struct gt_budget *b = c->setup->budget;
@@ -180,8 +188,11 @@ static void hand(struct crew *c, struct member *m, size_t item) {
     task.share_s = m->share_s;
     task.promised_s = gt_budget_promised(b, item);
     (void)snprintf(task.problem, sizeof task.problem, "%s", c->sweep->item[item].name);
-    if (next != GT_DEAL_NONE)
+    decide_order(task.order, c, item);
+    if (next != GT_DEAL_NONE) {
         (void)snprintf(task.next, sizeof task.next, "%s", c->sweep->item[next].name);
+        decide_order(task.next_order, c, next);
+    }
     m->busy = true;
     m->item = item;
     m->until = gt_seconds() + m->share_s;

@@ -104,17 +104,16 @@ static gt_status pin_unaligned(struct gt_pinned_kernel *out,
     return gt_is_about_kernel(status) ? GEMMTUNE_OK : status;
 }
 
-/* Whether the kernel that a lookup gives has won its latest duel. */
-static bool has_won(const struct gt_pins_setup *setup, const struct gt_query *query,
-                    const char *problem) {
-    struct gt_choice choice;
+/* Whether the kernel may be pinned: it has won its latest duel, where duels are asked. */
+static bool has_won(const struct gt_pins_setup *setup, const char *device_key,
+                    const char *problem, const struct gt_choice *choice) {
     const struct gt_duel *first;
     char point[GT_POINT_TEXT_MAX];
-    if (gt_match(&choice, query, NULL) != GEMMTUNE_OK)
-        return false;
-    (void)gt_point_text(&choice.point, point);
-    const struct gt_db_subject kernel = {query->device_key, problem, choice.family->name,
-                                         choice.family->hash, point};
+    if (setup->duels == NULL)
+        return true;
+    (void)gt_point_text(&choice->point, point);
+    const struct gt_db_subject kernel = {device_key, problem, choice->family->name,
+                                         choice->family->hash, point};
     const size_t count = gt_duels_of(&first, setup->duels, gt_db_subject_key(&kernel));
     const struct gt_duel *d = gt_duels_pick(first, count, 0, setup->workspace_max);
     return d != NULL && d->verdict == GT_WIN;
@@ -136,12 +135,17 @@ gt_status gt_pin_problem(bool *pinned, struct gt_pinned_problem *out,
                                    .worst = GEMMTUNE_MATCH_DEFAULT,
                                    .workspace_max = setup->workspace_max,
                                    .pointer_align = GT_VECTOR_BYTES};
-    *pinned = setup->duels == NULL || has_won(setup, &query, out->problem);
+    /* what a lookup gives is asked before it is built */
+    *pinned = setup->duels == NULL || (gt_match(&choice, &query, NULL) == GEMMTUNE_OK &&
+                                       has_won(setup, key, out->problem, &choice));
     if (!*pinned)
         return GEMMTUNE_OK;
     gt_status status = gt_plan_choose(&choice, setup->gpu, query, false, build, &t, err);
     if (status != GEMMTUNE_OK)
         return gt_fail_within(err, status, "%.200s", out->problem);
+    *pinned = has_won(setup, key, out->problem, &choice); /* another one, if that fails */
+    if (!*pinned)
+        return GEMMTUNE_OK;
     describe(t.out, &choice);
     out->match = choice.match;
     out->expected_loss = choice.expected_loss;

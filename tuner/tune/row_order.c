@@ -419,16 +419,50 @@ const char *gt_tune_kept_order(const struct gt_tuner *t, const gemmtune_problem 
     return "";
 }
 
+void gt_tune_keep_order(struct gt_tuner *t, const gemmtune_problem *p,
+                        const char order[GT_ORDER_MAX]) {
+    if (order[0] == '\0' || gt_tune_kept_order(t, p)[0] != '\0')
+        return;
+    struct kept *new = new_place(t);
+    if (new == NULL)
+        return;
+    name_kind(new->kind, p);
+    memcpy(new->order, order, GT_ORDER_MAX);
+}
+
 gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
                         const gemmtune_problem *p, struct gt_err *err) {
     (void)snprintf(out, GT_ORDER_MAX, "%s", gt_tune_kept_order(t, p));
     if (!p->row_order || out[0] != '\0')
         return GEMMTUNE_OK;
     const gt_status status = decide(out, t, p, err);
-    struct kept *new = status == GEMMTUNE_OK ? new_place(t) : NULL;
-    if (new != NULL) {
-        name_kind(new->kind, p);
-        memcpy(new->order, out, GT_ORDER_MAX);
+    if (status == GEMMTUNE_OK)
+        gt_tune_keep_order(t, p, out);
+    return status;
+}
+
+gt_status gt_tune_recall_orders(struct gt_tuner *t, const struct gt_sweep *s,
+                                struct gt_err *err) {
+    struct gt_snapshot snapshot = {.families = t->families};
+    struct gt_known *known = NULL;
+    struct gt_row_order order;
+    int64_t stale;
+    size_t first = 0;
+    while (first < s->count && !s->item[first].problem.row_order)
+        first++;
+    if (first == s->count)
+        return GEMMTUNE_OK;
+    const gt_status status = gt_known_load(&known, &snapshot.count, &stale, t->db,
+                                           t->families, t->device.arch, err);
+    snapshot.known = known;
+    for (size_t i = first; status == GEMMTUNE_OK && i < s->count; i++) {
+        const gemmtune_problem *p = &s->item[i].problem;
+        if (!p->row_order || gt_tune_kept_order(t, p)[0] != '\0')
+            continue;
+        gt_match_order(&order, &snapshot, &t->device, p);
+        if (order.known != NULL)
+            gt_tune_keep_order(t, p, order.text);
     }
+    free(known);
     return status;
 }

@@ -14,6 +14,13 @@
  * states an order for the problem. */
 gt_status gt_tune_order(char out[GT_ORDER_MAX], struct gt_tuner *t,
                         const gemmtune_problem *p, struct gt_err *err);
+/* Keeps the orders of the sweep's problems that the records decide already, so that stored
+ * results in another order count as none. EDB, EIO: the database. */
+gt_status gt_tune_recall_orders(struct gt_tuner *t, const struct gt_sweep *s,
+                                struct gt_err *err);
+/* Keeps this order, unless it is "" or the run has one for the problem. */
+void gt_tune_keep_order(struct gt_tuner *t, const gemmtune_problem *p,
+                        const char order[GT_ORDER_MAX]);
 /* The order that the run has kept for the problem; "" where it has none. */
 const char *gt_tune_kept_order(const struct gt_tuner *t, const gemmtune_problem *p);
 void gt_tune_orders_free(struct gt_tune_orders *orders); /* accepts NULL */

@@ -20,6 +20,8 @@ bool gt_task_read(int fd, struct gt_task *task) {
         return false;
     task->problem[sizeof task->problem - 1] = '\0';
     task->next[sizeof task->next - 1] = '\0';
+    task->order[sizeof task->order - 1] = '\0';
+    task->next_order[sizeof task->next_order - 1] = '\0';
     return true;
 }
 

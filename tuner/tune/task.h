@@ -15,8 +15,10 @@ struct gt_task {
     struct gt_device device; /* the same in every task of a member */
     char problem[GT_PROBLEM_NAME_MAX];
     char next[GT_PROBLEM_NAME_MAX]; /* the problem of the next task, probably; "": none */
-    double share_s;                 /* seconds for the problem; 0: no limit */
-    double promised_s;              /* as gt_tuned_note wants it */
+    /* Their orders of sums, which the program decides: members add alike. "": none. */
+    char order[GT_ORDER_MAX], next_order[GT_ORDER_MAX];
+    double share_s;    /* seconds for the problem; 0: no limit */
+    double promised_s; /* as gt_tuned_note wants it */
 };
 
 enum gt_news_kind {

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/hash.h"
 #include "tuner/tune/finals.h"
+#include "tuner/tune/row_order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -61,9 +62,9 @@ static gt_status find(bool *found, struct gt_tune_result *result, const struct g
 }
 
 gt_status gt_tuned_find_all(struct gt_tune_result *result, struct gt_budget *budget,
-                            const struct gt_tuner *t, struct gt_err *err) {
+                            struct gt_tuner *t, struct gt_err *err) {
     const struct gt_sweep *s = budget->sweep;
-    gt_status status = GEMMTUNE_OK;
+    gt_status status = gt_tune_recall_orders(t, s, err);
     for (size_t i = 0; i < s->count && status == GEMMTUNE_OK; i++) {
         bool found = false;
         status =
