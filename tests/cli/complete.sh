@@ -60,7 +60,7 @@ reads() {
 for shell in bash fish; do
     reads $shell || continue
     offers "commands" "$(cat "$work/commands") help" ""
-    offers "a command that is begun" "list lookup ladder" l
+    offers "a command that is begun" "list lookup lock ladder" l
     offers "help's operand" "trial tune" help t
     [ $shell = bash ] && some=$(cat "$work/commands") || some="tune stream cache exec"
     for c in $some; do
@@ -78,6 +78,7 @@ reads zsh || :
 shell=bash
 offers "files" "file.json folder" import f
 offers "folders alone" "folder" tune --templates ""
+offers "a folder to write to" "folder" emit --output ""
 offers "nothing after a number" "" tune --jobs ""
 offers "a value behind =" "full" tune --effort = f
 offers "a value behind = that is to come" "quick normal full" tune --effort =
