@@ -113,7 +113,10 @@ static int write_page(struct gt_report_page *r, struct gt_db *db, char name[2][P
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     status = gt_report_write(r, &again, path, &err);
-    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    if (status == GEMMTUNE_OK)
+        return GT_EXIT_OK;
+    return gt_die(status == GEMMTUNE_EPARSE ? GT_EXIT_INPUT : GT_EXIT_FAILURE, "%s",
+                  err.line);
 }
 
 static int report(struct gt_report_page *r, const struct values *v) {
@@ -122,6 +125,9 @@ static int report(struct gt_report_page *r, const struct values *v) {
     struct gt_borrowed results = {.db = NULL};
     const char *db = v->of.db.count > 0 ? v->of.db.text[0] : NULL;
     int code = v->device != NULL ? split(name, v->device) : -1;
+    if (code < 0 && v->of.device_files.count > 0 && name[1][0] == '\0')
+        code = gt_die(GT_EXIT_USAGE, "report: --device-file describes one of two devices: "
+                                     "--device A,B names them");
     if (code < 0)
         code = read_figures(r, &v->bench);
     if (code < 0 && name[1][0] != '\0')
