@@ -20,6 +20,7 @@ refused "an unknown architecture" 4 \
     "no device of sm_77 is in the database or in devices/: --device-file describes one" \
     --arch sm_77 -o "$TMPDIR/x" f32-nn-8x8x8
 refused "an architecture twice" 2 "emit: sm_90 is named twice" --arch sm_90,sm_90 -o "$TMPDIR/x" f32-nn-8x8x8
+refused "no folder above it" 1 "$TMPDIR/none/x: No such file or directory" --arch sm_90 -o "$TMPDIR/none/x" f32-nn-8x8x8
 is "nothing was written" "$([ -e "$TMPDIR/x" ] && echo there)" ""
 
 use_fakes "folders of kernels"
