@@ -78,6 +78,7 @@ reads zsh || :
 shell=bash
 offers "files" "file.json folder" import f
 offers "folders alone" "folder" tune --templates ""
+offers "a folder to write to" "folder" emit --output ""
 offers "nothing after a number" "" tune --jobs ""
 offers "a value behind =" "full" tune --effort = f
 offers "a value behind = that is to come" "quick normal full" tune --effort =

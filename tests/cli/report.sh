@@ -28,7 +28,8 @@ expect "three devices" 2 'two with a comma between' report -o p.html --device a,
 expect "a run of bench that is none" 3 'README.md' report -o p.html --bench "$GT_SRC/README.md"
 try import "$GT_SRC/devices/h200/tuned.json" --db h200.db
 expect "a device that is not there" 2 "no device 'nosuch'" report -o p.html --device nosuch --db h200.db
-expect "a picture that is not there" 1 'none.svg' report -o p.html --picture none.svg --db h200.db
+expect "a described device beside none" 2 '--device A,B names them' report -o p.html --device-file h200 --db h200.db
+expect "a picture that is not there" 3 'none.svg' report -o p.html --picture none.svg --db h200.db
 [ ! -e p.html ]
 verdict "no page is left behind" $?
 

@@ -161,4 +161,12 @@ else
 fi
 against "$one" --against cublas
 is "and the same command goes on" "$code $(kept | wc -l)" "0 2"
+# A page of two devices, whatever their order. The other one has records alone.
+"$GEMMTUNE" import "$GT_SRC/devices/h200/tuned.json" --db "$db" >/dev/null 2>&1
+for devices in "GTX 1050,H200" "H200,GTX 1050"; do
+    "$GEMMTUNE" report --db "$db" --device "$devices" -o "$TMPDIR/page.html" --quiet >"$TMPDIR/out" 2>"$TMPDIR/err"
+    is "report --device '$devices'" "exit $?, $(grep -c '"v":\[\["cublas' "$TMPDIR/page.html")" "exit 0, $(sql "$db" "SELECT \
+        count(DISTINCT s.problem) FROM rival AS x JOIN subject AS s ON s.id = x.subject JOIN record AS r ON r.subject = s.id")"
+    is "every problem once" "$(grep -o '"d":"[^"]*","n":"[^"]*"' "$TMPDIR/page.html" | sort | uniq -d)" ""
+done
 exit "$bad"

@@ -22,6 +22,7 @@ refused "an unknown architecture" 4 \
     "no device of sm_77 is in the database or in devices/: --device-file describes one" \
     --arch sm_77 -o "$TMPDIR/x" f32-nn-8x8x8
 refused "an architecture twice" 2 "emit: sm_90 is named twice" --arch sm_90,sm_90 -o "$TMPDIR/x" f32-nn-8x8x8
+refused "no folder above it" 1 "$TMPDIR/none/x: No such file or directory" --arch sm_90 -o "$TMPDIR/none/x" f32-nn-8x8x8
 is "nothing was written" "$([ -e "$TMPDIR/x" ] && echo there)" ""
 
 use_fakes "folders of kernels"
@@ -38,7 +39,7 @@ use_software_gpu
 out=$TMPDIR/folder
 "$GEMMTUNE" emit --arch sm_90 --arch sm_80 --db "$TMPDIR/h200.db" -o "$out" --csv --quiet f32-nn-64x64x64 \
     f32-nn-20x12x28,batch=3 f32-nn-16x8x12,batch=3,pointers f32-nn-31x33x60,lda=64 \
-    bf16-nt-64x64x128,epi=swiglu "f32-nn-20x24x32,epi=d2=x;d=gelu(x)+c" \
+    bf16-nt-64x64x128,epi=swiglu "f32-nn-20x24x32,epi=d2=x;d=gelu(x)+c" "f32-nn-16x8x16,epi=d=x*(1/3)" \
     >"$TMPDIR/table.csv" 2>"$TMPDIR/err"
 is "a folder of two architectures" "exit $?, $(grep -c -e ',tuned,' "$TMPDIR/table.csv") tuned" "exit 0, 0 tuned"
 refused "a folder is not overwritten" 1 "$out is there already: --force replaces its files" \
@@ -58,7 +59,7 @@ fi
 is "gcc builds it without a warning" "$(build gcc)" ""
 FAKE_CUDA_DEVICE=h200 "$out/gemmkit_test" --quick >"$TMPDIR/ran" 2>&1
 is "all kernels are right" "exit $?: $(sed 's/[0-9]* general/N general/' "$TMPDIR/ran")" \
-    "exit 0: NVIDIA H200, sm_90: 6 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
+    "exit 0: NVIDIA H200, sm_90: 7 kernels of problems (0 left out) and N general ones (0 run none of the shapes), 0 wrong"
 # The A10 has less shared memory and fewer multiprocessors than the A100 that stands for sm_80.
 FAKE_CUDA_DEVICE=a10 "$out/gemmkit_test" --quick --exact >"$TMPDIR/ran" 2>&1
 has "images of sm_80 on sm_86" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: NVIDIA A10, sm_80: "
@@ -103,16 +104,26 @@ is "what was tuned is said" "$(sql :memory: "SELECT json_extract(value, '\$.chos
     json_each(readfile('$TMPDIR/table.json')) WHERE json_extract(value, '\$.arch') = 'sm_90' AND json_extract(value, '\$.kernel') = 'bf16-nt-4096x4096x4096'")" tuned
 make -s -C "$out" libgemmkit.a &&
     gcc -std=c11 -I"$out" "$GT_SRC/examples/emitted/product.c" "$out/libgemmkit.a" -ldl -pthread -o "$TMPDIR/product"
-FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
 if command -v cmake >/dev/null; then
     cmake -S "$out" -B "$TMPDIR/cmake" >"$TMPDIR/ran" 2>&1 && make -s -C "$TMPDIR/cmake" gemmkit >>"$TMPDIR/ran" 2>&1
     is "CMake builds the library" "exit $?$(grep -i warning "$TMPDIR/ran")" "exit 0"
-    FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
 fi
+FAKE_CUDA_DEVICE=h200 "$TMPDIR/product" >"$TMPDIR/ran" 2>&1
+has "the example" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: the problem's own kernel: *512x384x256: right"
 # A device that is newer than all of the folder's cubins.
 FAKE_CUDA_DEVICE=rtx5090 "$TMPDIR/product" >"$TMPDIR/new" 2>&1
 has "PTX for a later device" "exit $?: $(cat "$TMPDIR/new")" "exit 0: *512x384x256: right"
 refused "PTX of instructions that nobody else has" 4 "PTX for sm_90 runs on sm_90 alone, as its images do" \
     --arch compute_90 -o "$TMPDIR/x" f32-nn-8x8x8
-has "the example" "exit $?: $(cat "$TMPDIR/ran")" "exit 0: the problem's own kernel: *512x384x256: right"
+
+# A device's name comes from anybody's database.
+# shellcheck disable=SC1003 # a backslash
+sed 's|"name": "NVIDIA H200"|"name": "H200\\", 1, 0}}; int evil; /* ??/ \\\\"|' "$GT_SRC/devices/h200/tuned.json" >"$TMPDIR/evil.json"
+key=$("$GEMMTUNE" import "$TMPDIR/evil.json" --db "$TMPDIR/evil.db" 2>&1 | sed 's/.*should be "\(.*\)"$/\1/')
+sed -i "s/nvidia-h200-72ac4542/$key/" "$TMPDIR/evil.json"
+"$GEMMTUNE" import "$TMPDIR/evil.json" --db "$TMPDIR/evil.db" >/dev/null 2>&1
+"$GEMMTUNE" emit --arch sm_90 --db "$TMPDIR/evil.db" -o "$TMPDIR/evil" --quiet f32-nn-64x64x64 >"$TMPDIR/ran" 2>&1
+is "a hostile name of a device" "exit $?, $(grep -c 'int evil' "$TMPDIR/evil/gemmkit_kernels.c")" "exit 0, 1"
+make -s -C "$TMPDIR/evil" CFLAGS="-O1 -Wall -Wextra -Werror" libgemmkit.a >"$TMPDIR/ran" 2>&1
+is "stays a string" "exit $?$(nm "$TMPDIR/evil/gemmkit_kernels.o" | grep evil)" "exit 0"
 exit "$bad"

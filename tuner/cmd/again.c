@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const uint64_t seed_preset = 1; /* the default of `gemmtune trial` */
 
@@ -22,15 +23,17 @@ static void look_up(struct gt_again *a, int64_t run_id) {
         a->options[0] = '\0';
 }
 
-/* Points, families, keys and problem names have no character that is special inside double
- * quotes. */
+/* Points, families, keys and problem names have no quotes. An epilogue in a name has
+ * characters that are special outside of them. */
 void gt_again_command(char buf[GT_AGAIN_COMMAND_MAX], struct gt_again *a,
                       const struct gt_view_row *r) {
     look_up(a, r->run_id);
+    const char *const quote = strpbrk(r->problem, "()<>&|;*?![]{}~#$") != NULL ? "'" : "";
     const int n =
         snprintf(buf, GT_AGAIN_COMMAND_MAX,
-                 "gemmtune trial %s --device %s --family %s --point \"%s\"%s%s", r->problem,
-                 r->device, r->family, r->point, a->options[0] ? " " : "", a->options);
+                 "gemmtune trial %s%s%s --device %s --family %s --point \"%s\"%s%s", quote,
+                 r->problem, quote, r->device, r->family, r->point,
+                 a->options[0] ? " " : "", a->options);
     if (a->seed != seed_preset)
         (void)snprintf(buf + n, GT_AGAIN_COMMAND_MAX - (size_t)n, " --seed %" PRIu64,
                        a->seed);

@@ -31,6 +31,7 @@ static const struct {
     {"stream", "order", "planned five"},
     {"export", "format", "gemmtune t4"},
     {"exec", "math", "split residues"},
+    {"lock", "others", "refuse lookup"},
     {"figures", "by", "type class"},
     {"evaluate", "rule", "lookup nearest volume single untuned default"},
 };
@@ -60,8 +61,10 @@ static struct gt_shell_value option_value(const struct gt_cmd *cmd,
     static const struct {
         const char *arg;
         enum gt_shell_value_kind kind;
-    } rows[] = {
-        {"FILE", GT_SHELL_FILE}, {"CACHE", GT_SHELL_FILE}, {"DIR", GT_SHELL_FOLDER}};
+    } rows[] = {{"FILE", GT_SHELL_FILE},
+                {"CACHE", GT_SHELL_FILE},
+                {"DIR", GT_SHELL_FOLDER},
+                {"FOLDER", GT_SHELL_FOLDER}};
     const char *words = choice(cmd, o);
     if (words != NULL)
         return (struct gt_shell_value){

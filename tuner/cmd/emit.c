@@ -252,12 +252,28 @@ static bool is_empty_folder(const char *path) {
     return empty;
 }
 
+static int make_folder(const char *path) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? -1
+               : gt_die(GT_EXIT_FAILURE, "%s: %s", path, strerror(errno));
+}
+
+/* Whether a folder can be made there. Nothing is left. */
+static int try_folder(const char *path) {
+    const int code = make_folder(path);
+    if (code < 0)
+        (void)rmdir(path);
+    return code;
+}
+
 /* Whether files may go there, before the work on them. Files of anybody else are never
  * replaced. */
 static int check_folder(const struct values *v) {
     char mark[GT_PATH_SIZE];
     struct stat now;
-    if (stat(v->out, &now) != 0 || is_empty_folder(v->out))
+    if (stat(v->out, &now) != 0)
+        return try_folder(v->out);
+    if (is_empty_folder(v->out))
         return -1;
     (void)snprintf(mark, sizeof mark, "%s/gemmkit_kernels.c", v->out);
     if (access(mark, F_OK) != 0)
@@ -266,12 +282,6 @@ static int check_folder(const struct values *v) {
     return v->force ? -1
                     : gt_die(GT_EXIT_FAILURE,
                              "%s is there already: --force replaces its files", v->out);
-}
-
-static int make_folder(const char *path) {
-    return mkdir(path, 0777) == 0 || errno == EEXIST
-               ? -1
-               : gt_die(GT_EXIT_FAILURE, "%s: %s", path, strerror(errno));
 }
 
 /* ---- the command ---- */

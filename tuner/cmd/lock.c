@@ -190,6 +190,8 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
         code = check_usage(&v, named);
     if (code < 0 && v.check.path != NULL)
         return gt_lock_check(&v.check);
+    if (code < 0) /* before the work on it */
+        code = gt_common_picture(v.output);
     if (code < 0)
         code = gt_common_sweep(&sweep, v.sizes, (const char *const *)argv + first,
                                argc - first);

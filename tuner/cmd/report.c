@@ -70,25 +70,27 @@ static int read_figures(struct gt_report_page *r, const struct gt_texts *files) 
     return status == GEMMTUNE_OK ? -1 : gt_die(GT_EXIT_INPUT, "%s", err.line);
 }
 
-/* The rows of the named devices, or of all. Of two, one may be in no database. */
+/* The rows of the named devices, or of all, in the order of keys. Of two, one may be in no
+ * database. */
 static gt_status add_rows(struct gt_report_page *r, struct gt_db *db,
                           char name[2][PART_MAX], struct gt_err *err) {
     struct gt_view devices = {0};
+    size_t index[2], found = 0;
     const bool two = name[1][0] != '\0';
     gt_status status = GEMMTUNE_OK;
     if (name[0][0] == '\0')
         return gt_report_add(r, db, NULL, err);
     status = gt_view_devices(&devices, db, err);
     for (int i = 0; status == GEMMTUNE_OK && i < 1 + two; i++) {
-        size_t index = 0;
-        status = gt_view_pick(&index, &devices, name[i], err);
+        status = gt_view_pick(&index[found], &devices, name[i], err);
         if (status == GEMMTUNE_OK)
-            status = gt_report_add(r, db, devices.device[index].key, err);
-        else if (two && status == GEMMTUNE_ENOTFOUND)
-            status = GEMMTUNE_OK;
+            found++;
         else if (status == GEMMTUNE_ENOTFOUND)
-            status = GEMMTUNE_EINVAL;
+            status = two ? GEMMTUNE_OK : GEMMTUNE_EINVAL;
     }
+    const bool turned = found == 2 && index[0] > index[1];
+    for (size_t i = 0; status == GEMMTUNE_OK && i < found; i++)
+        status = gt_report_add(r, db, devices.device[index[turned ? 1 - i : i]].key, err);
     gt_view_clear(&devices);
     return status;
 }
@@ -113,7 +115,10 @@ static int write_page(struct gt_report_page *r, struct gt_db *db, char name[2][P
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
     status = gt_report_write(r, &again, path, &err);
-    return status == GEMMTUNE_OK ? GT_EXIT_OK : gt_die(GT_EXIT_FAILURE, "%s", err.line);
+    if (status == GEMMTUNE_OK)
+        return GT_EXIT_OK;
+    return gt_die(status == GEMMTUNE_EPARSE ? GT_EXIT_INPUT : GT_EXIT_FAILURE, "%s",
+                  err.line);
 }
 
 static int report(struct gt_report_page *r, const struct values *v) {
@@ -122,6 +127,9 @@ static int report(struct gt_report_page *r, const struct values *v) {
     struct gt_borrowed results = {.db = NULL};
     const char *db = v->of.db.count > 0 ? v->of.db.text[0] : NULL;
     int code = v->device != NULL ? split(name, v->device) : -1;
+    if (code < 0 && v->of.device_files.count > 0 && name[1][0] == '\0')
+        code = gt_die(GT_EXIT_USAGE, "report: --device-file describes one of two devices: "
+                                     "--device A,B names them");
     if (code < 0)
         code = read_figures(r, &v->bench);
     if (code < 0 && name[1][0] != '\0')

@@ -50,7 +50,8 @@ gt_status gt_report_add(struct gt_report_page *r, struct gt_db *db, const char *
 gt_status gt_report_find(struct gt_report_page *r, struct gt_err *err);
 void gt_report_clear(struct gt_report_page *r);
 
-/* Writes the page. `again` repeats trials; its database is the first. EIO, ENOMEM. */
+/* Writes the page. `again` repeats trials; its database is the first. EPARSE: a
+ * picture cannot be read. EIO, ENOMEM. */
 struct gt_again;
 gt_status gt_report_write(const struct gt_report_page *r, struct gt_again *again,
                           const char *path, struct gt_err *err);

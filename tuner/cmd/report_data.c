@@ -27,8 +27,15 @@
 #include <string.h>
 
 /* TRIALS: of the whole page; ROW_LEAST: of a problem, however many problems there are;
- * FAILURES: of a problem. */
-enum { FORMS_MAX = 256, FORM_MAX = 512, TRIALS = 40000, ROW_LEAST = 40, FAILURES = 12 };
+ * FAILURES, FAMILIES: of a problem. */
+enum {
+    FORMS_MAX = 256,
+    FORM_MAX = 512,
+    TRIALS = 40000,
+    ROW_LEAST = 40,
+    FAILURES = 12,
+    FAMILIES = 64
+};
 
 struct form {
     char family[GT_NAME_MAX], names[FORM_MAX];
@@ -144,18 +151,37 @@ static bool is_correct(const struct gt_view_row *row) {
     return row->state == GT_TRIAL_DONE && row->outcome == GT_CORRECT && row->median_ns > 0;
 }
 
-/* Trials that were the best so far, and an even part of the others. */
+/* The least time of each family so far. */
+struct bests {
+    size_t count;
+    struct {
+        const char *family;
+        double ns;
+    } of[FAMILIES];
+};
+
+static bool is_best(struct bests *b, const char *family, double ns) {
+    size_t i = 0;
+    while (i < b->count && strcmp(b->of[i].family, family) != 0)
+        i++;
+    if (!(ns > 0) || i == FAMILIES || (i < b->count && ns >= b->of[i].ns))
+        return false;
+    b->count += i == b->count;
+    b->of[i].family = family;
+    b->of[i].ns = ns;
+    return true;
+}
+
+/* The best trials of each family so far, among them the best of all, and an even part
+ * of the others. */
 static void put_trials(struct data *d, const struct gt_report_problem *p) {
     const size_t step = (p->trials + d->trials - 1) / d->trials;
-    double best = HUGE_VAL;
+    struct bests bests = {.count = 0};
     bool first = true;
     for (size_t i = 0; i < p->trials; i++) {
         const struct gt_view_row *row = &d->r->trials.row[p->trial + i];
         const double ns = is_correct(row) ? row->median_ns : 0;
-        const bool better = ns > 0 && ns < best;
-        if (better)
-            best = ns;
-        if (!better && i % step != 0)
+        if (!is_best(&bests, row->family, ns) && i % step != 0)
             continue;
         (void)fputs(first ? "[" : ",[", d->out);
         put_point(d, row);

@@ -16,7 +16,9 @@ gt_status gt_report_add(struct gt_report_page *r, struct gt_db *db, const char *
         status = gt_view_records(&r->records, db, key, NULL, err);
     if (status == GEMMTUNE_OK)
         status = gt_view_trials(&r->trials, db, key, NULL, err);
-    return status == GEMMTUNE_OK ? gt_duels_load(&r->duels, db, key, err) : status;
+    if (status != GEMMTUNE_OK || r->duels.count > 0)
+        return status;
+    return gt_duels_load(&r->duels, db, NULL, err); /* of all devices, at once */
 }
 
 void gt_report_clear(struct gt_report_page *r) {

@@ -233,9 +233,8 @@ static gt_status put_picture(FILE *out, const char *path, struct gt_err *err) {
     unsigned char bytes[3 * 1024]; /* threes, so that base64 pads the end alone */
     size_t count = 0;
     FILE *file = NULL;
-    const gt_status status = gt_fopen_input(&file, path, err);
-    if (status != GEMMTUNE_OK)
-        return status;
+    if (gt_fopen_input(&file, path, err) != GEMMTUNE_OK)
+        return GEMMTUNE_EPARSE;
     (void)fputs("<figure><img alt=\"", out);
     gt_html_text(out, path);
     (void)fputs("\" src=\"data:image/svg+xml;base64,", out);
@@ -246,7 +245,7 @@ static gt_status put_picture(FILE *out, const char *path, struct gt_err *err) {
     (void)fputs("</figcaption></figure>\n", out);
     const bool whole = ferror(file) == 0;
     (void)fclose(file);
-    return whole ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_EIO, "%s: cannot be read", path);
+    return whole ? GEMMTUNE_OK : gt_fail(err, GEMMTUNE_EPARSE, "%s: cannot be read", path);
 }
 
 static gt_status put_pictures(FILE *out, const struct gt_report_page *r,

@@ -277,8 +277,8 @@ int gt_verify_sample(const char *db, const char *device, int64_t sample) {
 
 /* Options of one of the two comparisons only. Exit 2. */
 static int check_options(const struct values *v, int operands) {
-    if (v->row_order && v->sample > 0)
-        return gt_die(GT_EXIT_USAGE, "verify: --sample goes without --row-order");
+    if (v->row_order && (v->sample > 0 || v->lock != NULL))
+        return gt_die(GT_EXIT_USAGE, "verify: --sample and --lock go without --row-order");
     if (v->row_order)
         return -1;
     if (v->sizes != NULL || v->rows > 0 || v->launches > 0)

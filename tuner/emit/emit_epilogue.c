@@ -53,8 +53,8 @@ static bool is_exact(const struct gt_epilogue *e) {
 static void print_node(FILE *out, const struct gt_epilogue *e, int at) {
     const struct gt_epi_node *n = &e->node[at];
     const struct gt_epi_op *op = &gt_epi_ops[n->op];
-    if (n->op == GT_EPI_NUMBER)
-        (void)fprintf(out, "%.17g", n->number);
+    if (n->op == GT_EPI_NUMBER) /* a double, whatever its digits are */
+        (void)fprintf(out, "(double)%.17g", n->number);
     else if (n->op == GT_EPI_OPERAND)
         (void)fprintf(out, "e->operand[%d]", n->arg[0]);
     else if (n->op == GT_EPI_LOCAL)

@@ -5,6 +5,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A text as a string of C. Names of devices come from databases, so they are anybody's. */
+static void print_text(FILE *out, const char *text) {
+    (void)fputc('"', out);
+    for (; *text != '\0'; text++)
+        if (*text < ' ' || *text > '~' || strchr("\"\\?", *text) != NULL)
+            (void)fprintf(out, "\\%03o", (unsigned)(unsigned char)*text);
+        else
+            (void)fputc(*text, out);
+    (void)fputc('"', out);
+}
+
 /* ---- the launches of one problem ---- */
 
 static void print_map(FILE *out, const struct gt_passes *p, int i) {
@@ -144,11 +155,13 @@ static int last_cc(int cc) {
 static void print_arch(FILE *out, const struct gt_emit_kit *kit, int target) {
     const struct gt_emit_target *t = &kit->target[target];
     const struct gt_device *d = &t->device;
+    (void)fprintf(out, "    {\"%s\", %d, %d, ", t->arch, d->cc,
+                  t->ptx ? 999 : last_cc(d->cc));
+    print_text(out, d->name);
     (void)fprintf(out,
-                  "    {\"%s\", %d, %d, \"%s\", %d, sizeof exact_%d / sizeof *exact_%d,\n"
+                  ", %d, sizeof exact_%d / sizeof *exact_%d,\n"
                   "     sizeof general_%d / sizeof *general_%d, exact_%d, general_%d},\n",
-                  t->arch, d->cc, t->ptx ? 999 : last_cc(d->cc), d->name, d->units, target,
-                  target, target, target, target, target);
+                  d->units, target, target, target, target, target, target);
 }
 
 void gt_emit_print_tables(FILE *out, const struct gt_emit_kit *kit) {

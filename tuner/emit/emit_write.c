@@ -65,7 +65,9 @@ gt_status gt_emit_write(const struct gt_emit_kit *kit, const char *folder,
     gt_status status = write_fixed(folder, err);
     if (status == GEMMTUNE_OK)
         status = write_text(kit, folder, "gemmkit_expected.c", gt_emit_print_expected, err);
+    if (status == GEMMTUNE_OK)
+        status = write_images(kit, folder, err);
     if (status == GEMMTUNE_OK) /* last: it marks a folder that is whole */
         status = write_text(kit, folder, "gemmkit_kernels.c", gt_emit_print_tables, err);
-    return status == GEMMTUNE_OK ? write_images(kit, folder, err) : status;
+    return status;
 }

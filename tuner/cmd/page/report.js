@@ -137,7 +137,8 @@
   }
 
   // Parameters of the winner's family by the share of the spread of times (as logarithms)
-  // that their values explain: the correlation ratio.
+  // that their values explain: the correlation ratio, less what as many values would explain
+  // by chance (Kelley 1935).
   function parameters(row) {
     const form = row.k.length ? row.k[0][0] : -1;
     const trials = row.t.filter(t => t[0] === form && t[2] > 0);
@@ -153,7 +154,8 @@
         by.set(value, [...(by.get(value) || []), logs[j]]);
       });
       const between = [...by.values()].reduce((sum, l) => sum + l.length * (mean(l) - all) ** 2, 0) / trials.length;
-      return { name, by, share: by.size > 1 ? between / spread : 0 };
+      const chance = (trials.length - 1) / (trials.length - by.size);
+      return { name, by, share: by.size > 1 && by.size < trials.length ? 1 - (1 - between / spread) * chance : 0 };
     }).filter(p => p.share > 0).sort((a, b) => b.share - a.share).slice(0, 3);
     for (const p of found)
       section.append(element("p", `${p.name}: its values explain ${(100 * p.share).toFixed(0)} % of the spread`),
@@ -180,7 +182,7 @@
     if (row.k.length) box.append(finals(row));
     if (row.all && row.all[1] > 0) box.append(failures(row));
     box.append(element("section", [element("h3", "The same in a terminal"),
-      element("code", `gemmtune show ${row.n} --device ${row.d}`)]));
+      element("code", `gemmtune show ${/^[\w,.:=@+-]*$/.test(row.n) ? row.n : `'${row.n}'`} --device ${row.d}`)]));
     return box;
   }
 

@@ -130,8 +130,10 @@ static gemmkit_status check_epilogue(const gemmkit_plan *plan, const gemmkit_arg
                            e->operand[i].name, (long long)ld);
     }
     if ((e->d2 >= 0) != (args->d2 != NULL) || (args->d2 != NULL && args->d2 == args->c) ||
-        (args->d2_ld != 0 && args->d2_ld < p->n))
+        (args->d2_ld != 0 && (args->d2_ld < p->n || args->d2_ld > INT32_MAX)))
         return gk_fail(GEMMKIT_EINVAL, "d2 is missing, too much, C, or its rows overlap");
+    if (e->d2 >= 0 && (uintptr_t)args->d2 % gk_type_size(e->d2) != 0)
+        return gk_fail(GEMMKIT_EINVAL, "d2 is not aligned to its elements");
     return GEMMKIT_OK;
 }
 

@@ -323,8 +323,11 @@ gemmkit_status gk_run(const struct gk_loaded *l, const struct gk_fit *fit, void 
     gemmkit_status status = enter_from_elsewhere(&elsewhere, l->context);
     if (status != GEMMKIT_OK)
         return status;
-    if (pretends)
+    if (pretends) {
+        if (elsewhere)
+            leave();
         return GEMMKIT_OK;
+    }
     for (int i = 0; i < fit->maps && status == GEMMKIT_OK; i++)
         if (base[i] != NULL)
             status = encode(&map[i], l, &fit->map[i], base[i]);

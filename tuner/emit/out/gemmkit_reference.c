@@ -98,8 +98,11 @@ static uint64_t encode_float(int type, double v) {
 static uint64_t encode(int type, double v) {
     uint64_t bits = 0;
     const float f = (float)v;
-    const bool small = type == GEMMKIT_I8; /* saturates */
-    const int32_t i = (int32_t)(small && v > 127 ? 127 : small && v < -128 ? -128 : v);
+    const double most = type == GEMMKIT_I8    ? 127 /* integers saturate */
+                        : type == GEMMKIT_I32 ? 2147483647
+                                              : 0;
+    const double least = most > 0 ? -most - 1 : 0;
+    const int32_t i = (int32_t)(v > most ? most : v >= least ? v : least);
     if (type == GEMMKIT_F64)
         memcpy(&bits, &v, sizeof v);
     else if (type == GEMMKIT_F32)
