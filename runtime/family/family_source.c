@@ -176,7 +176,7 @@ const char *gt_kernel_body(const char *code, const char *at) {
     return NULL;
 }
 
-/* The first place of `word` that does not continue another word, as "red.global" does in
+/* The first place of `word` that does not continue another word, as "red." does in
  * "shared.global". */
 static const char *find_word(const char *text, const char *word) {
     const char *at = strstr(text, word);
@@ -186,8 +186,8 @@ static const char *find_word(const char *text, const char *word) {
 }
 
 const char *gt_code_atomic(const char *code) {
-    static const char *const words[] = {"atomic",     "atom_",     "atom.",    "red.global",
-                                        "red.shared", "red.async", "cp.reduce"};
+    static const char *const words[] = {"atomic", "atom_",        "atom.",
+                                        "red.",   "multimem.red", "cp.reduce"};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *const at = find_word(code, words[i]);

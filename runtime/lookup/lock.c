@@ -2,12 +2,29 @@
 /* lock.c - do the facts of a lock hold, and which kernel does it pin: see lock.h. */
 #include "runtime/lookup/lock.h"
 
+#include "core/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- facts --------------------------------------------------------------------------- */
+
+/* The part of a driver's version that is always known: "CUDA 13.0" of
+ * "580.65 (CUDA 13.0)", where a library that a container may lack told the rest. */
+static struct gt_piece known_part(const char *driver) {
+    const char *open = strrchr(driver, '(');
+    const char *from = open != NULL ? open + 1 : driver;
+    return (struct gt_piece){from, (int)strcspn(from, ")"), '\0'};
+}
+
+static bool is_same_driver(const char *x, const char *y) {
+    const struct gt_piece a = known_part(x), b = known_part(y);
+    const bool both_whole = strchr(x, '(') != NULL && strchr(y, '(') != NULL;
+    return strcmp(x, y) == 0 ||
+           (!both_whole && a.len == b.len && memcmp(a.text, b.text, (size_t)a.len) == 0);
+}
 
 gt_status gt_lock_check_fact(const struct gt_lock *lock, const struct gt_device *d,
                              int fact, struct gt_err *err) {
@@ -18,7 +35,7 @@ gt_status gt_lock_check_fact(const struct gt_lock *lock, const struct gt_device 
                        "the device is %s (%s), and the lock is for %.80s (%.96s)", d->name,
                        key, lock->device_name, lock->device_key);
     if (fact == 1 && lock->driver != NULL && d->driver[0] != '\0' &&
-        strcmp(lock->driver, d->driver) != 0)
+        !is_same_driver(lock->driver, d->driver))
         return gt_fail(err, GEMMTUNE_ELOCKED,
                        "the driver has changed: it is %s here, and %.100s in the lock",
                        d->driver, lock->driver);

@@ -27,7 +27,7 @@ struct gt_pin {
     const char *problem; /* its canonical name */
     gemmtune_match match;
     double expected_loss;
-    const char *signature; /* how sums are reduced; "": not said */
+    const char *signature; /* the order of sums of a problem with row_order; "": none */
     /* For pointers aligned to 16 bytes, and for others; no family: none is pinned. */
     struct gt_pin_kernel kernel[GT_PIN_KERNELS];
 };

@@ -379,7 +379,8 @@ gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
             return pinned;
     }
     (void)gt_problem_name(query->problem, l.name);
-    gt_match_order(&l.order, query->snapshot, query->device, query->problem);
+    if (!gt_match_pinned_order(&l.order, query->lock, query->problem))
+        gt_match_order(&l.order, query->snapshot, query->device, query->problem);
     gt_status status = choose_known(&found, &tuned, out, &l, &options, &last, err);
     if (status == GEMMTUNE_OK && !found)
         status = choose_unknown(out, &l, &options, tuned, &last, err);

@@ -241,4 +241,9 @@ void gt_forecast_point(struct gt_point *out, const struct gt_forecast *o);
 /* The values that differ from the record's or start's: " with SPLIT=4 VA=1", or "". */
 void gt_forecast_changes(char *buf, size_t size, const struct gt_forecast *o);
 
+/* The order of sums of the first pin that has rows of this kind: rows that are not pinned
+ * add as the pinned ones beside them. False: there is none, or no lock. */
+bool gt_match_pinned_order(struct gt_row_order *out, const struct gt_lock *lock,
+                           const gemmtune_problem *problem);
+
 #endif

@@ -5,8 +5,10 @@
  * alignment must not matter.
  */
 #include "core/epilogue/epilogue_keep.h"
+#include "runtime/lookup/lock.h"
 #include "runtime/lookup/match_inside.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Whether two problems have the same types, layout, n, k and epilogue. */
@@ -133,4 +135,22 @@ void gt_match_order(struct gt_row_order *out, const struct gt_snapshot *snapshot
     memset(out, 0, sizeof *out);
     if (problem->row_order && !choose_by_records(out, snapshot, device, &row))
         choose_by_default(out, snapshot->families, device, &row);
+}
+
+/* Names are parsed here alone: a problem that is pinned itself does not come so far. */
+bool gt_match_pinned_order(struct gt_row_order *out, const struct gt_lock *lock,
+                           const gemmtune_problem *problem) {
+    const gemmtune_problem row = standing_for(problem);
+    gemmtune_problem p;
+    for (size_t i = 0; lock != NULL && problem->row_order && i < lock->count; i++) {
+        const struct gt_pin *pin = &lock->pin[i];
+        if (pin->signature[0] == '\0' ||
+            gt_problem_from_name(&p, pin->problem, NULL) != GEMMTUNE_OK ||
+            !is_same_kind(&p, &row))
+            continue;
+        memset(out, 0, sizeof *out);
+        (void)snprintf(out->text, sizeof out->text, "%s", pin->signature);
+        return true;
+    }
+    return false;
 }

@@ -164,6 +164,13 @@ static void test_facts(void **state) {
         {" \"driver\": \"550.54\",", "", "560.1", NULL},
         {"0.3.0", "0.3.0", "560.1",
          "t.lock: the driver has changed: it is 560.1 here, and 550.54 in the lock"},
+        /* a container may lack the library that knows the number before the brackets */
+        {"\"driver\": \"550.54\"", "\"driver\": \"CUDA 13.0\"", "580.1 (CUDA 13.0)", NULL},
+        {"\"driver\": \"550.54\"", "\"driver\": \"580.1 (CUDA 13.0)\"", "CUDA 13.0", NULL},
+        {"\"driver\": \"550.54\"", "\"driver\": \"CUDA 12.8\"", "580.1 (CUDA 13.0)",
+         "t.lock: the driver has changed: it is 580.1 (CUDA 13.0) here, and CUDA 12.8 in"},
+        {"\"driver\": \"550.54\"", "\"driver\": \"570.9 (CUDA 13.0)\"", "580.1 (CUDA 13.0)",
+         "t.lock: the driver has changed: "},
         {"KEY", "otherKEY", "550.54", "and the lock is for Card (other"},
         {"\"HASH\"", "\"" D1 "\" ", "550.54",
          "t.lock: the template choosy has changed: it is "},

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/shipped_families.h"
 
+#include "runtime/lookup/lock.h"
+#include "runtime/lookup/match_inside.h"
 #include "tests/unit/points.h"
 
 /* ---- what a point states ---- */
@@ -255,11 +257,37 @@ static void test_rules_about_speed(void **state) {
     }
 }
 
+static void test_pinned_order(void **state) {
+    static const struct {
+        const char *problem, *order; /* NULL: no pin decides */
+    } rows[] = {
+        {"bf16-nt-1x4096x1024,row_order", "wgmma"},
+        {"bf16-nt-700x4096x1024,batch=3,row_order", "wgmma"},
+        {"bf16-nt-700x4096x1024", NULL},
+        {"bf16-nt-700x4096x1032,row_order", NULL},
+        {"bf16-nn-700x4096x1024,row_order", NULL},
+        {"f32-nt-7x64x64,row_order", NULL}, /* its pin says none */
+    };
+    struct gt_pin pins[] = {
+        {.problem = "bf16-nt-16x4096x1024,row_order", .signature = "wgmma"},
+        {.problem = "f32-nt-16x64x64,row_order", .signature = ""}};
+    const struct gt_lock lock = {.pin = pins, .count = 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const gemmtune_problem p = problem_of(rows[i].problem);
+        struct gt_row_order order = {.text = ""};
+        assert_int_equal(gt_match_pinned_order(&order, &lock, &p), rows[i].order != NULL);
+        assert_string_equal(order.text, rows[i].order != NULL ? rows[i].order : "");
+        assert_false(gt_match_pinned_order(&order, NULL, &p));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_orders_of_points),
         cmocka_unit_test(test_what_an_order_does_not_follow),
         cmocka_unit_test(test_rules_about_speed),
+        cmocka_unit_test(test_pinned_order),
         cmocka_unit_test_setup(test_default_until_a_record, forget),
         cmocka_unit_test_setup(test_most_problems_win, forget),
         cmocka_unit_test_setup(test_answers_have_the_order, forget),

@@ -119,6 +119,13 @@ static bool has_won(const struct gt_pins_setup *setup, const char *device_key,
     return d != NULL && d->verdict == GT_WIN;
 }
 
+static void set_signature(struct gt_pinned_problem *out, const struct gt_pins_setup *setup,
+                          const gemmtune_problem *p) {
+    struct gt_row_order order;
+    gt_match_order(&order, setup->snapshot, &setup->gpu->device, p);
+    memcpy(out->signature, order.text, sizeof out->signature);
+}
+
 gt_status gt_pin_problem(bool *pinned, struct gt_pinned_problem *out,
                          const struct gt_pins_setup *setup, const gemmtune_problem *p,
                          struct gt_err *err) {
@@ -149,6 +156,7 @@ gt_status gt_pin_problem(bool *pinned, struct gt_pinned_problem *out,
     describe(t.out, &choice);
     out->match = choice.match;
     out->expected_loss = choice.expected_loss;
+    set_signature(out, setup, p);
     if (gt_wants_narrow(&choice.fit, p))
         status = pin_unaligned(&out->kernel[GT_PIN_UNALIGNED], setup, query, &choice, err);
     return status;
@@ -174,6 +182,8 @@ static void put_pin(FILE *out, const struct gt_pinned_problem *p, bool first) {
     put_member(out, first ? "\n    {" : ",\n    {", "problem", p->problem);
     put_member(out, ",\n     ", "match", gt_match_word(p->match));
     (void)fprintf(out, ", \"expected_loss\": %.6g", p->expected_loss);
+    if (p->signature[0] != '\0')
+        put_member(out, ",\n     ", "signature", p->signature);
     put_kernel(out, "kernel", &p->kernel[GT_PIN_WIDE]);
     if (p->kernel[GT_PIN_UNALIGNED].family != NULL)
         put_kernel(out, "unaligned", &p->kernel[GT_PIN_UNALIGNED]);

@@ -22,6 +22,8 @@ struct gt_pinned_problem {
     char problem[GT_PROBLEM_NAME_MAX];
     gemmtune_match match;
     double expected_loss;
+    char signature[GT_ORDER_MAX]; /* the order of sums of a problem with row_order; else ""
+                                   */
     struct gt_pinned_kernel kernel[GT_PIN_KERNELS];
 };
 
