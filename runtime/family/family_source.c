@@ -180,7 +180,8 @@ const char *gt_kernel_body(const char *code, const char *at) {
  * "shared.global". */
 static const char *find_word(const char *text, const char *word) {
     const char *at = strstr(text, word);
-    while (at != NULL && at > text && is_identifier(at[-1]) && at[-1] != '_')
+    while (at != NULL && at > text &&
+           ((is_identifier(at[-1]) && at[-1] != '_') || at[-1] == '.'))
         at = strstr(at + 1, word);
     return at;
 }

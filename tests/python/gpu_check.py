@@ -212,6 +212,25 @@ def check_torch(torch):
             gtt.disable()
         assert torch.equal(a @ b, wants[0])
 
+    def offered():
+        import gemmtune.torch as gtt
+        asked, own = [], gtt._external
+
+        def asking(x, y, out):
+            asked.append(out.shape)
+            own(x, y, out)
+        a, b = torch.randn(96, 80, device="cuda"), torch.randn(80, 64, device="cuda")
+        want = a @ b
+        gtt._external = asking
+        try:
+            gtt.enable("none", inductor=True)
+            compiled = torch.compile(lambda x, y: x @ y, mode="max-autotune-no-cudagraphs")
+            assert torch.allclose(compiled(a, b), want, atol=1e-3)
+            assert gtt._choices() is None or asked, "Inductor never tried the choice"
+        finally:
+            gtt.disable()
+            gtt._external = own
+
     def one_sentence():
         a = torch.randn(8, 8, device="cuda")
         raises(gt.errors.InvalidArgument, "b in host memory", lambda: gt.matmul(a, a.cpu()))
@@ -222,7 +241,7 @@ def check_torch(torch):
             raises(gt.errors.InvalidArgument, "on cuda:1", lambda: gt.matmul(a, a.to("cuda:1")))
 
     for work in (types, small_types, views, epilogue, accumulates, streams, freed, captured, destroyed, gradient,
-                 beneath, one_sentence):
+                 beneath, offered, one_sentence):
         check(f"torch: {work.__name__}", work)
 
 

@@ -350,7 +350,9 @@ static gt_status put_page(FILE *out, const struct gt_report_page *r, struct gt_a
     gt_status status = GEMMTUNE_OK;
     put_head(out, r);
     put_links(out, r);
-    if (r->count == 0)
+    if (r->count == 0 && r->versus != NULL)
+        (void)fputs("<p>No results of these devices are stored.</p>\n", out);
+    else if (r->count == 0)
         (void)fputs("<p>The database has no results yet: gemmtune tune finds some.</p>\n",
                     out);
     for (int i = 0; status == GEMMTUNE_OK && i < SECTIONS; i++) {
