@@ -90,6 +90,9 @@ struct gt_query {
 
 /* "exact", "shape", "arch", "default" */
 const char *gt_match_word(gemmtune_match match);
+/* The row that stands for its kind (types, layout, n, k, epilogue): a single packed product
+ * with m = 1. */
+gemmtune_problem gt_match_row(const gemmtune_problem *p);
 /*
  * The one order of sums for all problems with row_order of this problem's types, layout, n,
  * k and epilogue on the device's architecture: the order of the most problems among them

@@ -22,8 +22,7 @@ static bool is_same_kind(const gemmtune_problem *x, const gemmtune_problem *y) {
     return gt_problem_same_kind(&like, y);
 }
 
-/* The row that stands for its kind: a single packed product with m = 1. */
-static gemmtune_problem standing_for(const gemmtune_problem *p) {
+gemmtune_problem gt_match_row(const gemmtune_problem *p) {
     gemmtune_problem q = *p;
     q.m = 1;
     q.batch = 1;
@@ -131,7 +130,7 @@ static void choose_by_default(struct gt_row_order *out, const struct gt_families
 
 void gt_match_order(struct gt_row_order *out, const struct gt_snapshot *snapshot,
                     const struct gt_device *device, const gemmtune_problem *problem) {
-    const gemmtune_problem row = standing_for(problem);
+    const gemmtune_problem row = gt_match_row(problem);
     memset(out, 0, sizeof *out);
     if (problem->row_order && !choose_by_records(out, snapshot, device, &row))
         choose_by_default(out, snapshot->families, device, &row);
@@ -140,7 +139,7 @@ void gt_match_order(struct gt_row_order *out, const struct gt_snapshot *snapshot
 /* Names are parsed here alone: a problem that is pinned itself does not come so far. */
 bool gt_match_pinned_order(struct gt_row_order *out, const struct gt_lock *lock,
                            const gemmtune_problem *problem) {
-    const gemmtune_problem row = standing_for(problem);
+    const gemmtune_problem row = gt_match_row(problem);
     gemmtune_problem p;
     for (size_t i = 0; lock != NULL && problem->row_order && i < lock->count; i++) {
         const struct gt_pin *pin = &lock->pin[i];

@@ -271,3 +271,9 @@ void gt_view_join(struct gt_view *v, const struct gt_view *records) {
         }
     }
 }
+
+const char *gt_view_word(const struct gt_view_row *row) {
+    static const char *const states[] = {
+        [GT_TRIAL_RUNNING] = "unfinished", [GT_TRIAL_QUARANTINED] = "quarantined"};
+    return row->state == GT_TRIAL_DONE ? gt_outcome_word(row->outcome) : states[row->state];
+}

@@ -68,6 +68,9 @@ void gt_view_rank(struct gt_view *v, size_t from, const struct gt_families *fami
  * problem; rank -1 when it has none. `records` are ranked. */
 void gt_view_join(struct gt_view *v, const struct gt_view *records);
 
+/* The word for a trial's outcome, or for the state of a trial without one. */
+const char *gt_view_word(const struct gt_view_row *row);
+
 /* The device with the key; NULL: the view has none. */
 const struct gt_device *gt_view_device(const struct gt_view *v, const char *key);
 /* Finds the device with the key or name `what`, else the only one that has `what` in its

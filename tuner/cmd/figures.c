@@ -67,9 +67,7 @@ static const struct gt_form sum_form = GT_FORM(sum, "");
       "its time over ours, round by round, median: above 1 ours is faster")                \
     X("ratio_low", "from", FIXED, 1, r->low, "lower end of the ratio's 95 % interval")     \
     X("ratio_high", "to", FIXED, GT_PAIRED(1), r->high, "upper end of the interval")       \
-    X("verdict", "", TEXT, 0,                                                              \
-      r->failed ? "failed" : gt_cell_filled(gt_verdict_word(r->verdict)),                  \
-      "win, tie, loss or noisy")
+    X("verdict", "", TEXT, 0, gt_figure_word(r), "win, tie, loss or noisy")
 GT_COLUMNS(line, struct gt_figure, LINES)
 static const struct gt_form line_form = GT_FORM(line, "with --lines");
 

@@ -190,12 +190,6 @@ static void put_trials(struct data *d, const struct gt_report_problem *p) {
     }
 }
 
-static const char *word_of(const struct gt_view_row *row) {
-    static const char *const states[] = {
-        [GT_TRIAL_RUNNING] = "unfinished", [GT_TRIAL_QUARANTINED] = "quarantined"};
-    return row->state == GT_TRIAL_DONE ? gt_outcome_word(row->outcome) : states[row->state];
-}
-
 static void put_failures(struct data *d, const struct gt_report_problem *p) {
     char command[GT_AGAIN_COMMAND_MAX];
     int count = 0;
@@ -205,7 +199,7 @@ static void put_failures(struct data *d, const struct gt_report_problem *p) {
             continue;
         gt_again_command(command, d->again, row);
         (void)fputs(count++ > 0 ? ",[" : "[", d->out);
-        gt_html_json(d->out, word_of(row));
+        gt_html_json(d->out, gt_view_word(row));
         (void)fputc(',', d->out);
         gt_html_json(d->out, row->error);
         (void)fputc(',', d->out);

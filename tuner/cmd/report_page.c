@@ -121,10 +121,6 @@ static gt_status put_problems(FILE *out, const struct gt_report_page *r,
 
 /* ---- other sections ---- */
 
-static const char *verdict_word(const struct gt_figure *f) {
-    return f->failed ? "failed" : gt_cell_filled(gt_verdict_word(f->verdict));
-}
-
 #define LINES(X)                                                                           \
     X(NULL, "problem", TEXT, 0, r->problem, "its name")                                    \
     X(NULL, "gemmtune", NS, 0, r->ours_ns, "our median time")                              \
@@ -134,7 +130,7 @@ static const char *verdict_word(const struct gt_figure *f) {
     X(NULL, "ratio", FIXED, 0, r->ratio, "its time over ours: above 1 ours is faster")     \
     X(NULL, "from", FIXED, 1, r->low, "lower end of the ratio's 95 % interval")            \
     X(NULL, "to", FIXED, 1, r->high, "upper end of the interval")                          \
-    X(NULL, "verdict", TEXT, 0, verdict_word(r), "win, tie, loss, noisy or failed")
+    X(NULL, "verdict", TEXT, 0, gt_figure_word(r), "win, tie, loss, noisy or failed")
 GT_COLUMNS(line, struct gt_figure, LINES)
 static const struct gt_form lines = GT_FORM(line, "");
 

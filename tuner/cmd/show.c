@@ -38,13 +38,6 @@ enum { PATH_SIZE = 4096 };
 
 /* ---- order ---- */
 
-/* The word for the outcome, or for the state of a trial without one. */
-static const char *word_of(const struct gt_view_row *r) {
-    static const char *const states[] = {
-        [GT_TRIAL_RUNNING] = "unfinished", [GT_TRIAL_QUARANTINED] = "quarantined"};
-    return r->state == GT_TRIAL_DONE ? gt_outcome_word(r->outcome) : states[r->state];
-}
-
 /* Rows with the same word stay together: correct trials first, unfinished ones last. */
 static int group_of(const struct gt_view_row *r) {
     return r->state == GT_TRIAL_DONE ? (int)r->outcome : 100 + (int)r->state;
@@ -121,7 +114,7 @@ static double counted(int value) {
     X("device", "device", KEY, 0, r->trial->device, "key of the device")                   \
     X("family", "family", TEXT, 0, r->trial->family, "kernel family")                      \
     X("point", "point", POINT, 1, r->trial->point, "values of the family's parameters")    \
-    X("outcome", NULL, TEXT, 0, word_of(r->trial), "outcome of the trial")                 \
+    X("outcome", NULL, TEXT, 0, gt_view_word(r->trial), "outcome of the trial")            \
     X(NULL, "record", TEXT, 0, is_winner(r->trial) ? "winner" : NULL,                      \
       "winner: it is the problem's record, as in list")                                    \
     X("winner", NULL, BOOL, 0, is_winner(r->trial), "whether it is the problem's record")  \
@@ -192,7 +185,7 @@ static void print_failures(const struct gt_view *v, struct given *g) {
         size_t end = i;
         while (end < v->row_count && group_of(&v->row[end]) == group_of(&v->row[i]))
             end++;
-        printf("\n%s (%zu)\n", word_of(&v->row[i]), end - i);
+        printf("\n%s (%zu)\n", gt_view_word(&v->row[i]), end - i);
         for (; i < end; i++)
             print_failure(&v->row[i], g);
     }

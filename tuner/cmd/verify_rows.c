@@ -59,18 +59,9 @@ struct proof {
 /* ---- the kinds of rows ----------------------------------------------------------- */
 
 static gemmtune_problem kind_of(const gemmtune_problem *p) {
-    gemmtune_problem q = *p;
-    q.m = 1;
-    q.batch = 1;
-    q.batch_kind = GEMMTUNE_BATCH_STRIDED;
-    q.expected_rows = 0;
-    q.pointer_align = 0;
-    q.packed_b = 0;
+    gemmtune_problem q = gt_match_row(p);
     q.reads_c = 0;
     q.row_order = 1;
-    q.lda = gt_shape_least_ld(gt_problem_shape_a(&q));
-    q.ldb = gt_shape_least_ld(gt_problem_shape_b(&q));
-    q.ldc = gt_shape_least_ld(gt_problem_shape_c(&q));
     q.stride_a = gt_problem_shape_a(&q).rows * q.lda;
     q.stride_b = gt_problem_shape_b(&q).rows * q.ldb;
     q.stride_c = q.ldc;

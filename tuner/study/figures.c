@@ -4,6 +4,7 @@
 
 #include "core/dtype.h"
 #include "core/text.h"
+#include "tuner/base/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -339,4 +340,8 @@ void gt_figures_rivals(char *text, size_t size, const struct gt_figures *f) {
         len = gt_text_put(text, size, len, i > 0 ? ", " : "");
         len = gt_text_put(text, size, len, names[i]);
     }
+}
+
+const char *gt_figure_word(const struct gt_figure *line) {
+    return line->failed ? "failed" : gt_cell_filled(gt_verdict_word(line->verdict));
 }

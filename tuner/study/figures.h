@@ -68,6 +68,8 @@ gt_status gt_figures_read(struct gt_figures *f, const char *path, struct gt_err 
  * classes. Groups of before are gone. ENOMEM. */
 gt_status gt_figures_group(struct gt_figures *f, enum gt_figures_by by, struct gt_err *err);
 void gt_figures_clear(struct gt_figures *f);
+/* "win", "tie", "loss", "noisy" or "failed"; NULL: there is nothing to compare with. */
+const char *gt_figure_word(const struct gt_figure *line);
 
 /* The libraries that gemmtune was compared with, each once: "cuBLAS 13.1.0, cublasLt
  * 13.1.0". Cut to fit. */
