@@ -24,6 +24,7 @@ class Request(NamedTuple):
     math: int
     epilogue: str       # None: none
     reads_c: bool
+    row_order: bool
 
     @property
     def accumulator(self):
@@ -63,6 +64,7 @@ def problem_of(library, request, products):
     problem.type_b, problem.type_c = (_types.NUMBER[word] for word in request.words[1:])
     problem.math = request.math
     problem.reads_c = int(request.reads_c)
+    problem.row_order = int(request.row_order)
     problem.lda, problem.ldb, problem.ldc = products.ld
     if products.batch != 1:
         problem.batch = products.batch
@@ -285,7 +287,8 @@ class HostProduct:
         self.copied = False   # a and b are copied first, and the result afterwards
         self.whole = None     # a DeviceProduct of packed copies
         self.products = None
-        if not request.is_plain or not self._one_by_one(to, batch=True):
+        # gemmtune_host_gemm cuts k where memory asks for it, so it has no row_order.
+        if not request.is_plain or request.row_order or not self._one_by_one(to, batch=True):
             self._copy_whole(to)
 
     def _one_by_one(self, to, batch):
@@ -307,7 +310,7 @@ class HostProduct:
         shapes, words = self.request.shapes, self.request.words
         size = sum(_types.bytes_of(view.shape, word)
                    for view, word in zip((shapes.a, shapes.b, to), words))
-        if self.request.is_plain and size > _BATCH_BYTES_MAX:
+        if self.request.is_plain and not self.request.row_order and size > _BATCH_BYTES_MAX:
             self._one_by_one(to, batch=False)
             return
         self.stored = _stored(shapes.a), _stored(shapes.b)

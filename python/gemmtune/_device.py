@@ -28,7 +28,7 @@ class Product:
             view = _layout.result_view(shapes, kind.view(out))
         self.request = request = _calls.Request(
             shapes, (*words, word), _types.math(options.math, words[0]), options.epilogue,
-            options.reads_c)
+            options.reads_c, options.row_order)
         self.parsed = request.parsed
         if self.parsed:
             _epilogue.pick(self.parsed, named)
@@ -49,7 +49,8 @@ class Product:
         """Decides which operands are copied, so that the rest is one batch for the library."""
         shapes, plain = request.shapes, request.is_plain
         turned = _layout.last_two(view)
-        self.copies_c = turned is None or not plain and turned[0]
+        # Rows of C are rows in memory where something is said of them.
+        self.copies_c = turned is None or turned[0] and (request.row_order or not plain)
         self.copies_a = _layout.last_two(shapes.a) is None
         self.copies_b = _layout.last_two(shapes.b) is None
 

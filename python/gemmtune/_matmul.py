@@ -23,6 +23,7 @@ class Options(NamedTuple):
     dtype: Any
     device: Any
     reads_c: bool
+    row_order: bool
 
 
 def forget():
@@ -87,15 +88,15 @@ def call(product, kind, a, b, out, c, alpha, beta, named, stream):
     return out if out is not None else kind.from_host(result)
 
 
-def _find(a, b, out, c, epilogue, math, dtype, device, beta, named):
+def _find(a, b, out, c, epilogue, math, dtype, device, row_order, beta, named):
     """(kind, product) of a call, prepared by an earlier one where there was one."""
     kind = _kinds._by_type.get(type(a)) or _kinds.kind_of(a, "a")
     if type(b) is not type(a):
         _check_kind(kind, b, "b")
     key_of = kind.key
-    if named or epilogue is not None or dtype is not None:
+    if named or epilogue is not None or dtype is not None or row_order:
         key = (kind.name, key_of(a), key_of(b), out is not None and key_of(out), beta != 0, math,
-               device, epilogue, dtype, tuple(named))
+               device, epilogue, dtype, bool(row_order), tuple(named))
     else:
         key = (kind.name, key_of(a), key_of(b), out is not None and key_of(out), beta != 0, math,
                device)
@@ -109,7 +110,8 @@ def _find(a, b, out, c, epilogue, math, dtype, device, beta, named):
         for name, value in named.items():
             if not isinstance(value, (int, float)):
                 _check_kind(kind, value, name)
-        product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named)
+        options = Options(epilogue, math, dtype, device, beta != 0, bool(row_order))
+        product = prepare(kind, a, b, out, options, named)
         if len(_ready) >= _CACHE_MAX:
             _ready.clear()
         _ready[key] = product
@@ -118,8 +120,8 @@ def _find(a, b, out, c, epilogue, math, dtype, device, beta, named):
 
 def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0, c: Any = None,
            epilogue: Optional[str] = None, math: Optional[str] = None, dtype: Any = None,
-           device: Any = None, stream: Optional[int] = None, operands: Optional[dict] = None,
-           **named: Any) -> Any:
+           device: Any = None, row_order: bool = False, stream: Optional[int] = None,
+           operands: Optional[dict] = None, **named: Any) -> Any:
     """alpha * a @ b + beta * c, or an epilogue of that, by the fastest known kernel.
 
     Arrays of NumPy, torch, CuPy, JAX and pyopencl, and objects with `__dlpack__` or
@@ -147,15 +149,19 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
         the inputs' own): f32 of 16- and 8-bit floats, f16 of 8-bit floats, f32, f16, bf16 or i8 of i8.
     device: for arrays in host memory, the index that `gemmtune devices` prints, "cuda:N" or
         "opencl:N"; None: $GEMMTUNE_DEVICE, or else the first one.
+    row_order: whether a row of the result has the same bits for every m, in every batch and at every
+        place, for a b of the same shape and strides (docs/row-order.md).
     stream: a CUstream as an integer, instead of the current one. The product waits for the current
         stream, and the current stream for the product.
 
     Errors: errors.InvalidArgument for shapes, mixed kinds and devices; errors.Unsupported for
-    types; errors.NoDriver without a device; the other ones of gemmtune.errors as the library says.
+    types; errors.NoDriver without a device; errors.NotFound where no kernel has the order of rows; the other
+    ones of gemmtune.errors as the library says.
     """
     kind = _kinds._by_type.get(type(a))
     usual = (kind is not None and kind.current and c is None and epilogue is None and stream is None and
-             alpha == 1 and beta == 0 and dtype is None and device is None and not named and not operands and
+             alpha == 1 and beta == 0 and dtype is None and device is None and not row_order and not named and
+             not operands and
              _kinds._by_type.get(type(b)) is kind and
              (out is None or _kinds._by_type.get(type(out)) is kind))
     if usual:
@@ -166,7 +172,7 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
             return short(a, b, out)
     if operands:
         named = {**named, **operands}
-    kind, product = _find(a, b, out, c, epilogue, math, dtype, device, beta, named)
+    kind, product = _find(a, b, out, c, epilogue, math, dtype, device, row_order, beta, named)
     if _record.active:
         _record.note(product)
     result = call(product, kind, a, b, out, c, alpha, beta, named, stream)
@@ -180,7 +186,7 @@ def matmul(a: Any, b: Any, out: Any = None, *, alpha: float = 1, beta: float = 0
 
 
 def problem(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional[str] = None,
-            math: Optional[str] = None, dtype: Any = None, device: Any = None,
+            math: Optional[str] = None, dtype: Any = None, device: Any = None, row_order: bool = False,
             operands: Optional[dict] = None, **named: Any) -> str:
     """The name of the problem that matmul computes for these arguments, as "f32-nn-64x64x64".
 
@@ -191,7 +197,7 @@ def problem(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optio
     """
     if operands:
         named = {**named, **operands}
-    _, product = _find(a, b, out, None, epilogue, math, dtype, device, beta, named)
+    _, product = _find(a, b, out, None, epilogue, math, dtype, device, row_order, beta, named)
     return name_of(product)
 
 
@@ -297,7 +303,7 @@ class _PlanOptions(NamedTuple):
 
 @_cuda.restoring
 def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional[str] = None,
-         math: Optional[str] = None, dtype: Any = None, device: Any = None,
+         math: Optional[str] = None, dtype: Any = None, device: Any = None, row_order: bool = False,
          operands: Optional[dict] = None, **named: Any) -> Plan:
     """Looks the product of these arrays up once, builds its kernel, and returns a Plan.
 
@@ -314,8 +320,8 @@ def plan(a: Any, b: Any, out: Any = None, *, beta: float = 0, epilogue: Optional
         _check_kind(kind, array, what)
     if kind.name == "pyopencl":
         raise errors.Unsupported("a plan of arrays of pyopencl: matmul plans each shape once")
-    product = prepare(kind, a, b, out, Options(epilogue, math, dtype, device, beta != 0), named,
-                       planned=True)
+    options = Options(epilogue, math, dtype, device, beta != 0, bool(row_order))
+    product = prepare(kind, a, b, out, options, named, planned=True)
     if not product.host and product.is_empty:
         raise errors.InvalidArgument("a product without elements has no plan")
     result = out

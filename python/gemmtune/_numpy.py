@@ -64,7 +64,7 @@ class Product:
                 raise errors.InvalidArgument("out is not aligned to its elements")
             view = _layout.result_view(shapes, seen)
         request = _calls.Request(shapes, (*words, word), _types.math(options.math, words[0]),
-                                 options.epilogue, options.reads_c)
+                                 options.epilogue, options.reads_c, options.row_order)
         self.request, self.parsed = request, request.parsed
         if self.parsed:
             _epilogue.pick(self.parsed, named)

@@ -59,13 +59,15 @@ class Product:
         shapes = _layout.shapes_of(_view(a), _view(b))
         view = _layout.packed(shapes.full) if out is None else _layout.result_view(shapes, _view(out))
         self.request = _calls.Request(shapes, (*words, word), _types.math(options.math, words[0]),
-                                      options.epilogue, options.reads_c)
+                                      options.epilogue, options.reads_c, options.row_order)
         self.parsed = self.request.parsed
         if self.parsed:
             _epilogue.pick(self.parsed, named)
         self.words, self.shape, self.dtype = self.request.words, shapes.shape, _numpy.dtype_of(word)
         products = _layout.products_of(shapes, view, fold=self.request.is_plain)
-        if products is None or not self.request.is_plain and (len(products.turns) > 1 or products.column_major):
+        plain = self.request.is_plain
+        if products is None or not plain and len(products.turns) > 1 or \
+                products.column_major and (options.row_order or not plain):
             raise errors.Unsupported("the strides of an array need a copy: make it contiguous by copy()")
         self.device = _devices.of_context(queue.context.int_ptr, queue.device.int_ptr, queue.device.name)
         self.is_empty = 0 in shapes.full

@@ -17,7 +17,8 @@ __all__ = ["enable", "disable", "served", "matmul", "Linear"]
 
 _OPERATORS = ("mm", "addmm", "bmm", "baddbmm")
 _PLATFORM = "CUDA"  # the tests serve the CPU
-_SERVE = ("faster", "tuned", "none")
+_SERVE = ("faster", "tuned", "row_order", "none")
+_FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 _state = {}     # what enable() has set; empty: disabled
 _shortcuts = {}  # of products that have run
 _products = {}  # what depends on shapes and modes: a prepared product, or None for torch's own
@@ -26,21 +27,28 @@ _products = {}  # what depends on shapes and modes: a prepared product, or None 
 # ---- one product ----------------------------------------------------------------------------------
 
 def _decide(a, b, c, epilogue, beta):
-    """The prepared product that serves a call; None when torch's own kernel does."""
+    """The prepared product that serves a call; None when torch's own kernel does. With row_order none of torch's
+    may serve a product that gemmtune knows: the bits of its rows would be others."""
+    in_order = _state["serve"] == "row_order"
+    if in_order and a.dtype not in _FLOATS:
+        return None
     named = {"bias": c} if epilogue else {}
     math = "tf32" if a.dtype is torch.float32 and torch.backends.cuda.matmul.allow_tf32 else None
-    options = _matmul.Options(epilogue, math, None, None, beta)
+    options = _matmul.Options(epilogue, math, None, None, beta, in_order)
     try:
         with torch.no_grad():
             product = _matmul.prepare(_kinds.kind_of(a, "a"), a, b, None, options, named)
     except errors.Error:
+        if in_order:
+            raise
         return None
     if _record.active:
         _record.note(product)
-    if 0 in product.request.shapes.full or not product.host and (product.copies_a or product.copies_b):
+    if 0 in product.request.shapes.full:
         return None
     name = _matmul.name_of(product)
-    if name not in _state["names"]:
+    if not in_order and (name not in _state["names"] or
+                         not product.host and (product.copies_a or product.copies_b)):
         return None
     if _state["serve"] == "faster":
         try:
@@ -64,7 +72,8 @@ def _run(product, a, b, c=None, alpha=1, beta=0, **named):
 
 
 def _find(operator, a, b, c=None, epilogue=None, beta=False):
-    if torch.are_deterministic_algorithms_enabled():
+    in_order = _state["serve"] == "row_order"
+    if not in_order and torch.are_deterministic_algorithms_enabled():
         return None
     key = (operator, epilogue, beta, a.shape, a.stride(), b.shape, b.stride(), a.dtype, b.dtype, a.device,
            None if c is None else (c.shape, c.stride(), c.dtype),
@@ -72,6 +81,9 @@ def _find(operator, a, b, c=None, epilogue=None, beta=False):
     if key in _products and not _record.active:
         return _products[key]
     if a.is_cuda and torch.cuda.is_current_stream_capturing():
+        if in_order:
+            raise errors.InvalidArgument("a product of this shape is new, and a CUDA graph is being captured: "
+                                         "multiply once before the capture")
         return _products.get(key)
     _products[key] = _decide(a, b, c, epilogue, beta)
     return _products[key]
@@ -100,6 +112,10 @@ def _added(operator, keys, c, a, b, beta, alpha):
         product = _find(operator, a, b, c, beta=True)
         if product is not None:
             return _run(product, a, b, c, alpha, beta)
+    elif beta == 0 and _state["serve"] == "row_order":
+        product = _find(operator, a, b)
+        if product is not None:
+            return _run(product, a, b, alpha=alpha)
     return _torch(operator, keys, c, a, b, beta=beta, alpha=alpha)
 
 
@@ -127,23 +143,26 @@ def enable(serve: str = "faster", *, inductor: bool = False, database: Optional[
     """Has eager mm, addmm, bmm and baddbmm (so linear and matmul) on CUDA use tuned kernels.
 
     serve: "faster" (where the database knows that our kernel was faster than the vendor's library, both
-        timed in turns), "tuned" (wherever the problem was tuned on such a device), or "none" (nowhere:
-        `gemmtune.record` writes down what torch multiplies).
+        timed in turns), "tuned" (wherever the problem was tuned on such a device), "row_order" (all products
+        of f32, f64, f16 and bf16: a row has the same bits in every batch, docs/row-order.md), or "none"
+        (nowhere: `gemmtune.record` writes down what torch multiplies).
     inductor: offer gemmtune's products to torch.compile's max-autotune too, which times them.
     database: a path; None: $GEMMTUNE_DB, or else the user's own. It is read once: call again after tuning.
 
     Everything else goes to torch's own kernels: other shapes, strides and types, and all products while
-    torch.use_deterministic_algorithms is set. Autograd and torch.compile work as before.
+    torch.use_deterministic_algorithms is set. Autograd and torch.compile work as before; with "row_order"
+    products that Inductor has compiled are Inductor's own.
     torch.backends.cuda.matmul.allow_tf32 decides between tf32 and f32. A first call of a shape that is
     served compiles its kernel, unless `gemmtune build` did.
 
     Shapes and units: torch's. Errors: errors.InvalidArgument for another word; errors.ProgramError where
-    the database cannot be read.
+    the database cannot be read. With "row_order" a product raises errors.NotFound where no kernel has the
+    order of rows, and errors.InvalidArgument where a graph is captured and its shape is new.
     """
     if serve not in _SERVE:
         raise errors.InvalidArgument(f"serve {serve!r}: must be one of {', '.join(_SERVE)}")
     disable()
-    names = {row["problem"] for row in _program.records(database)} if serve != "none" else set()
+    names = {row["problem"] for row in _program.records(database)} if serve in ("faster", "tuned") else set()
     _matmul.reload(database, _devices.pins())
     get_kernel = getattr(torch.library, "get_kernel", None)
     _state.update(serve=serve, names=names, served=set(), own={

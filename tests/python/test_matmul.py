@@ -50,6 +50,25 @@ def agrees(got, a, b, word, scale=1):
     assert np.all(off <= bound), (off - bound).max()
 
 
+@pytest.mark.parametrize("word", ["f32", "f64", "f16", "bf16", "i8"])
+def test_rows_in_order(word):
+    rng = np.random.default_rng(2)
+    a, b = random(rng, (67, 70), word), random(rng, (70, 65), word)
+    c = gt.matmul(a, b, row_order=True)
+    result = "i32" if word == "i8" else word
+    agrees(c, a, b, result)
+    for rows in (slice(0, 1), slice(31, 34), slice(66, 67)):
+        assert np.array_equal(gt.matmul(a[rows], b, row_order=True), c[rows])
+    batch = np.stack([a, a[::-1]])
+    assert np.array_equal(gt.matmul(batch, b, row_order=True)[1], c[::-1])
+    out = np.zeros((65, 67), c.dtype).T
+    gt.matmul(a, b, out, row_order=True)
+    assert np.array_equal(out, c)
+    assert gt.problem(a, b, row_order=True).endswith("67x65x70,row_order")
+    plan = gt.plan(a[:3], b, row_order=True)
+    assert "order of sums" in plan.why and plan.same_bits and np.array_equal(plan(a[:3], b), c[:3])
+
+
 @pytest.mark.parametrize("word", TYPES)
 def test_each_type(word):
     rng = np.random.default_rng(1)

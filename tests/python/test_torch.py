@@ -44,6 +44,23 @@ def test_products_beneath_torch(served):
                      "f32-nn-9x7x8,beta", "f32-nn-9x7x8,epi=bias", "f32-nt-9x7x8"]
 
 
+def test_rows_in_order(served):
+    gtt._state.update(serve="row_order", names=set())
+    a, b, c, x = torch.randn(67, 70), torch.randn(70, 65), torch.randn(65), torch.randn(3, 67, 70)
+    added = torch.randn(67, 65)
+    for whole, row in [(a @ b, lambda i: a[i:i + 1] @ b), (torch.addmm(c, a, b), lambda i: torch.addmm(c, a[i:i + 1], b)),
+                       (torch.addmm(added, a, b, beta=0, alpha=2), lambda i: torch.addmm(added[:1], a[i:i + 1], b, beta=0, alpha=2)),
+                       (torch.addmm(added, a, b, beta=2), lambda i: torch.addmm(added[i:i + 1], a[i:i + 1], b, beta=2)),
+                       (torch.nn.functional.linear(a, b.t(), c), lambda i: torch.nn.functional.linear(a[i:i + 1], b.t(), c))]:
+        for i in (0, 31, 66):
+            assert torch.equal(whole[i], row(i)[0])
+    assert torch.equal((x @ b)[1], x[1] @ b) and torch.equal(torch.bmm(x, b.expand(3, 70, 65))[2], x[2] @ b)
+    close(a @ b, torch.from_numpy(a.numpy() @ b.numpy()))
+    assert all(name.endswith(",row_order") for name in served()) and len(served()) > 8
+    assert torch.equal(torch.ones(2, 3, dtype=torch.int64) @ torch.ones(3, 2, dtype=torch.int64),
+                       torch.full((2, 2), 3))
+
+
 def test_other_products_are_torchs(served):
     assert torch.equal(torch.ones(2, 3, dtype=torch.int64) @ torch.ones(3, 2, dtype=torch.int64),
                        torch.full((2, 2), 3))
@@ -72,7 +89,7 @@ def test_compile(served):
 
 
 def test_modes():
-    with pytest.raises(gt.errors.InvalidArgument, match="must be one of faster, tuned, none"):
+    with pytest.raises(gt.errors.InvalidArgument, match="must be one of faster, tuned, row_order, none"):
         gtt.enable("always")
     before = torch.ones(2, 2) @ torch.ones(2, 2)
     gtt.enable("faster")

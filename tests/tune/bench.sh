@@ -375,16 +375,4 @@ bench f32-nn-24x20x36,groups=3 --overhead --csv
 is "call costs: groups are refused" "$code" 3
 GEMMTUNE_LIBCUBLAS=/nowhere/libcublas.so bench "$one" --overhead --csv
 has "call costs: what is not installed is a sentence" "$(cat "$TMPDIR/out")" "cublas,*not installed"
-
-# ---- arrays of pointers: the fake compiler does not know their kernels ----
-
-unset FAKE_CUBLAS
-use_software_gpu
-export FAKE_CUDA_DEVICE=h200
-bench f32-nn-6x5x7,batch=3,pointers f64-tn-9x8x4,batch=5,pointers,beta \
-    f32-nn-32x24x16,batch=3,pointers,epi=row_bias --json
-is "batches behind pointers: cuBLAS alone, and right" "$(lines outcome note | sed 's/[ 0-9.]* us//g')" \
-    "correct|cublas
-correct|cublas
-correct|cublas+kernel"
 exit "$bad"
