@@ -249,6 +249,9 @@ $(B)/%.o: %.c $(B)/flags
 $(B)/tuner/lab/reference.o $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS = $(fast)
 $(B)/core/epilogue/epilogue_range.o: FILE_CFLAGS += -fno-trapping-math
 $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
+# Unit tests have many lines that run once: to optimise them takes longer than to run them. Under sanitizers they
+# are not optimised at all; else gcc needs a little of it for its warnings, and _FORTIFY_SOURCE for what it does.
+$(B)/tests/unit/%.o: FILE_CFLAGS = -Wno-unused-parameter $(if $(optimised),$(if $(SAN),-O0,-O1))
 
 # Bytes of texts, as integers from 0 to 255; nobody debugs these files.
 $(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char -g0
