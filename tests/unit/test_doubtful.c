@@ -74,8 +74,7 @@ static void test_nothing(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* Of a GPU's kernels on a CPU nothing is known without records: there is no loss to name.
- */
+/* Without records nothing is known of a GPU's kernels on a CPU: no loss is named. */
 static void test_unknown(void **state) {
     struct gt_device d = /* with too little shared memory for the kernels of CPUs */
         MADE_UP(.is_cpu = true, .units = 2, .has_f64 = true, .smem_max = 4096);
