@@ -5,7 +5,7 @@
 . "$GT_SRC/tests/tune/lib.sh"
 db=$TMPDIR/cover.db
 cover() {
-    tune --cover 4s --db "$db" --types f32 --volume 2e4 --batch 4 --family naive "$@"
+    tune --cover 4s --db "$db" --types f32 --volume 2e4 --batch 4 --family vector "$@"
 }
 trials() {
     sql "$db" "SELECT count(*) FROM trial WHERE outcome = 'correct'"
@@ -27,6 +27,9 @@ cover --json
 is "the same command goes on" $? 0
 is "with other problems" "$(($(last problems) > problems))" 1
 is "and counts those before" "$(last trials)" "$(trials)"
+
+tune --cover 2s --db "$TMPDIR/none.db" --types f32 --volume 2e4 --family naive
+is "kernels without forecasts" "$? $(grep -c "no forecasts of these kernels" "$TMPDIR/said")" "0 1"
 
 "$GEMMTUNE" tune --cover 10m --device 0 --db "$db" --types f32 --volume 2e4 --family naive >"$TMPDIR/out" 2>"$TMPDIR/said" &
 until_sql "$db" "SELECT 1 FROM run WHERE ended_ms IS NULL LIMIT 1"

@@ -32,7 +32,7 @@ card() {
     printf '{"format": 1, "device_key": "%s", "model": %s, "trials": %s, "costs_sha256": "%s", "trees_sha256": "%s"}' \
         "$key" "$1" "$2" "$(hash_of "$own/costs.json")" "$(hash_of "$own/trees.bin")" >"$own/shelf.json"
 }
-card 1 500
+card 2 500
 "$GEMMTUNE" export --shelf --db "$db" --device gtx "$out" >"$TMPDIR/said" 2>&1
 is "with lessons" "$?, $(cd "$out" && echo *)" "0, costs.json shelf.json trees.bin tuned.json"
 is "which are the same trees" "$(hash_of "$out/trees.bin")" "$(hash_of "$own/trees.bin")"
@@ -61,7 +61,7 @@ is "damaged trees" $? 3
 has "which it names" "$(cat "$TMPDIR/said")" "trees.bin is not the file that shelf.json names"
 is "they are not taken" "$([ -e "$there.shelves/$key/trees.bin" ] && echo taken)" ""
 cp "$own/trees.bin" "$out"
-sed 's/"model": 1/"model": 99/' "$own/shelf.json" >"$out/shelf.json"
+sed 's/"model": 2/"model": 99/' "$own/shelf.json" >"$out/shelf.json"
 import "$out"
 is "lessons about another release" $? 3
 has "which it says" "$(cat "$TMPDIR/said")" "it was learned about version 99 of the model"

@@ -286,6 +286,7 @@ int gt_tune_set_up(struct gt_tuner *t, struct gt_session_setup *setup,
     t->seed = (uint64_t)v->seed;
     t->strict = v->budget > 0;
     t->trials_only = v->trials_only;
+    t->teaches = v->trials_only || v->cover > 0;
     return gt_session_choose(t, &how);
 }
 

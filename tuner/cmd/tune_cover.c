@@ -29,8 +29,9 @@ enum {
      * has a choice. */
     CHOICE = 3,
     /* One problem of so many gets a winner: lookup begins with winners of other problems.
-     * Of the others there are trials, in half of the time. */
-    WITH_WINNER = 3
+     * Of the others there are trials, in half of the time. Finals on a CPU take longer. */
+    WITH_WINNER = 3,
+    WITH_WINNER_ON_CPU = 6
 };
 
 struct cover {
@@ -169,7 +170,7 @@ static gt_status try_problem(struct cover *c, const struct gt_sweep *s, size_t i
     struct gt_tune_result *const r = calloc(1, sizeof *r);
     if (r == NULL)
         return gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
-    t->trials_only = i % WITH_WINNER != 0;
+    t->trials_only = i % (t->device.is_cpu ? WITH_WINNER_ON_CPU : WITH_WINNER) != 0;
     t->next = i + 1 < s->count ? &s->item[i + 1] : NULL;
     t->progress.problem = ++c->problems;
     const gt_status status = gt_tune_problem(
@@ -289,6 +290,9 @@ static int add_lessons(struct round *r, struct cover *c) {
  * it. */
 static void say_outlook(const struct cover *c, const struct round *last, double before) {
     const double after = last->lessons.after.mean;
+    if (last->lessons.trials == 0)
+        gt_talk_line("there are no forecasts of these kernels on this device, so nothing "
+                     "was learned");
     if (c->v->quiet || !last->lessons.is_better || before <= 0)
         return;
     gt_talk_line("%.0f s more may bring the loss from %.1f to about %.1f %%; the same "

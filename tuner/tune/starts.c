@@ -331,7 +331,7 @@ static bool has_forecast(const struct finding *f, int space, struct gt_outlook *
 /* Whether the default of a family is tried. Trials that are to teach forecasts are no use
  * to a family that has none where the first family has some: a GPU's on a CPU. */
 static bool tries_default(const struct finding *f, int space, struct gt_outlook *outlook) {
-    return !f->tuner->trials_only || !has_forecast(f, 0, outlook) ||
+    return !f->tuner->teaches || !has_forecast(f, 0, outlook) ||
            has_forecast(f, space, outlook);
 }
 
@@ -359,10 +359,10 @@ static void find_rest(struct gt_starts *rest, struct finding *f,
 }
 
 /* Adds the families that tables compare with. They come early, so that even a short search
- * has them, unless one launch takes long. Trials without a winner get no table. */
+ * has them, unless one launch takes long. Trials that only teach get no table. */
 static void add_baselines(struct finding *f, const struct gt_device *d) {
     enum { SECONDS_MAX = 1 }; /* for a launch */
-    if (f->tuner->trials_only || gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
+    if (f->tuner->teaches || gt_pool_slow_seconds(d, f->problem) > SECONDS_MAX)
         return;
     for (int i = 0; i < f->spaces; i++)
         if (f->space[i].family->role != GT_ROLE_NONE)

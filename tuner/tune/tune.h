@@ -78,6 +78,7 @@ struct gt_tuner {
     bool strict; /* the limit counts for the whole problem, set-up and finals included; else
                   * for its search */
     bool trials_only;              /* choose no winner */
+    bool teaches;                  /* trials are to teach forecasts, and no table is made */
     struct gt_tune_orders *orders; /* of problems with row_order (row_order.h) */
     volatile const int *stop;      /* a signal sets it: end, and store nothing more */
 };
