@@ -227,11 +227,25 @@ void gt_new_file_drop(struct gt_new_file *f) {
 
 /* ---- texts ----------------------------------------------------------------- */
 
+static bool is_stdout(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
 bool gt_new_text_flows(const char *path) {
     char real[GT_PATH_SIZE];
     struct stat about;
-    return resolve(real, path) == AN_OPEN_FILE ||
+    return is_stdout(path) || resolve(real, path) == AN_OPEN_FILE ||
            (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
+gt_status gt_new_text_ask(const char *path, struct gt_err *err) {
+    struct gt_new_file file;
+    if (gt_new_text_flows(path))
+        return is_stdout(path) || access(path, W_OK) == 0 ? GEMMTUNE_OK
+                                                          : fail_io(path, errno, err);
+    const gt_status status = gt_new_file_begin(&file, path, err);
+    gt_new_file_drop(&file);
+    return status;
 }
 
 /* Opens what the path leads to, and empties nothing. An open file of ours goes on where it
@@ -239,6 +253,10 @@ bool gt_new_text_flows(const char *path) {
 static int open_flow(const char *path) {
     char real[GT_PATH_SIZE], folder[GT_PATH_SIZE], own[64];
     struct stat there, ours;
+    if (is_stdout(path)) {
+        (void)fflush(NULL);
+        return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    }
     const bool is_open = resolve(real, path) == AN_OPEN_FILE;
     folder_of(folder, real);
     (void)snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
@@ -252,7 +270,7 @@ static int open_flow(const char *path) {
 gt_status gt_new_text_begin(struct gt_new_text *out, const char *path, struct gt_err *err) {
     const bool flows = gt_new_text_flows(path);
     int fd = -1;
-    *out = (struct gt_new_text){.path = path};
+    *out = (struct gt_new_text){.path = is_stdout(path) ? "standard output" : path};
     const gt_status status = flows ? GEMMTUNE_OK : gt_new_file_begin(&out->file, path, err);
     if (status != GEMMTUNE_OK)
         return status;
@@ -265,18 +283,18 @@ gt_status gt_new_text_begin(struct gt_new_text *out, const char *path, struct gt
     if (fd >= 0)
         (void)close(fd);
     gt_new_file_drop(&out->file);
-    return fail_io(path, error, err);
+    return fail_io(out->path, error, err);
 }
 
 /* A failed write may be long ago. Writing what is left again tells its reason; a write that
  * is not repeated has lost it. */
-int gt_flush(FILE *out) {
+static int flush(FILE *out) {
     const bool bad = ferror(out) != 0;
     return fflush(out) != 0 ? errno : bad ? EIO : 0;
 }
 
 gt_status gt_new_text_end(struct gt_new_text *t, gt_status status, struct gt_err *err) {
-    int error = gt_flush(t->out);
+    int error = flush(t->out);
     if (fclose(t->out) != 0 && error == 0)
         error = errno;
     if (error != 0 && status == GEMMTUNE_OK)

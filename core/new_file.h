@@ -41,22 +41,23 @@ gt_status gt_new_file_keep(struct gt_new_file *f, struct gt_err *err);
 /* Removes the part and closes it. */
 void gt_new_file_drop(struct gt_new_file *f);
 
-/* A text for a path that may also be a pipe, a device or an open file, which no rename can
- * replace. Such a text is written as it comes; what was there before stays. */
+/* A text for a path that may also be a pipe, a device, an open file or "-", the standard
+ * output, which no rename can replace. Such a text is written as it comes; what was there
+ * before stays. */
 struct gt_new_text {
     FILE *out;
-    const char *path;        /* as the caller gave it; borrowed */
+    const char *path;        /* as the caller gave it, borrowed; of "-" words */
     struct gt_new_file file; /* zeros for a text that is written as it comes */
 };
 
 /* Whether a text for this path is written as it comes. */
 bool gt_new_text_flows(const char *path);
 
+/* Asks before long work whether a text can be begun there, and leaves nothing. EIO. */
+gt_status gt_new_text_ask(const char *path, struct gt_err *err);
 gt_status gt_new_text_begin(struct gt_new_text *out, const char *path, struct gt_err *err);
 /* Ends the text and closes it. It takes its place when `status` is GEMMTUNE_OK and all of
  * it could be written. Returns `status`, or EIO. */
 gt_status gt_new_text_end(struct gt_new_text *t, gt_status status, struct gt_err *err);
-/* Writes what is left. Returns 0, or the errno of this write or of an earlier one. */
-int gt_flush(FILE *out);
 
 #endif

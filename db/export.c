@@ -414,20 +414,9 @@ static gt_status print_document(struct gt_export_report *report, FILE *out,
 
 /* ---- the file -------------------------------------------------------------- */
 
-static gt_status write_stdout(struct gt_export_report *report, struct gt_db *db,
-                              const char *device_key, struct gt_err *err) {
-    const gt_status status = print_document(report, stdout, db, device_key, err);
-    const int error = gt_flush(stdout);
-    return status == GEMMTUNE_OK && error != 0
-               ? gt_fail(err, GEMMTUNE_EIO, "standard output: %s", strerror(error))
-               : status;
-}
-
 gt_status gt_db_export(struct gt_export_report *report, struct gt_db *db,
                        const char *device_key, const char *path, struct gt_err *err) {
     struct gt_new_text text;
-    if (strcmp(path, "-") == 0)
-        return write_stdout(report, db, device_key, err);
     gt_status status = gt_new_text_begin(&text, path, err);
     if (status != GEMMTUNE_OK)
         return status;

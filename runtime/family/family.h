@@ -128,7 +128,8 @@ struct gt_map {
     X(FOLDS, "folds", "1")                                                                 \
     X(STORE, "store", "100")                                                               \
     X(TENSOR, "tensor", "0")                                                               \
-    X(MOVED, "moved", "0")
+    X(MOVED, "moved", "0")                                                                 \
+    X(WIDTH, "width", "1")
 
 enum gt_shape_key {
 #define X(id, key, preset) GT_SHAPE_##id,

@@ -4,7 +4,7 @@
 
 const struct gt_cost_row gt_cost_list[GT_COSTS] = {
 #define X(name, value, low, high, fitted, what)                                            \
-    {#name, offsetof(struct gt_costs, name), low, high, fitted},
+    {#name, offsetof(struct gt_costs, name), low, high, GT_COST_##fitted},
     GT_COST_LIST(X)
 #undef X
 };

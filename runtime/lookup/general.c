@@ -35,7 +35,7 @@ bool gt_general_may(const struct gt_family *f) {
 
 bool gt_general_forecast(double *ns, struct gt_fit *fit, const struct gt_query *q,
                          const struct gt_family *f, const int64_t *values) {
-    const struct gt_device device = gt_lookup_device(q->device);
+    const struct gt_device device = gt_model_device(q->device);
     struct gt_prediction prediction;
     struct gt_model model;
     *ns = 0;

@@ -339,10 +339,6 @@ static gt_status fail_no_kernel(const struct gt_lookup *l, size_t tuned, bool se
         l->order.text, tuned, last->line[0] != '\0' ? ", last refused: " : "", last->line);
 }
 
-struct gt_device gt_lookup_device(const struct gt_device *d) {
-    return d->is_cpu && gt_shelf_of(d)->trees.count == 0 ? *d : gt_model_device(d);
-}
-
 /* Chooses a kernel that no record names, when the query accepts one. */
 static gt_status choose_unknown(struct gt_choice *out, const struct gt_lookup *l,
                                 struct gt_forecasts **options, size_t tuned,
@@ -367,7 +363,7 @@ static void tell_order(struct gt_choice *out, const struct gt_lookup *l) {
 
 gt_status gt_match(struct gt_choice *out, const struct gt_query *query,
                    struct gt_err *err) {
-    struct gt_lookup l = {.query = *query, .model_device = gt_lookup_device(query->device)};
+    struct gt_lookup l = {.query = *query, .model_device = gt_model_device(query->device)};
     struct gt_forecasts *options = NULL;
     struct gt_err last = {""};
     size_t tuned = 0;

@@ -18,10 +18,6 @@ struct gt_lookup {
     char name[GT_PROBLEM_NAME_MAX];
 };
 
-/* The device for the model. Of a CPU the model knows something once trees were learned;
- * before, it gets the CPU itself, and there are no forecasts. */
-struct gt_device gt_lookup_device(const struct gt_device *d);
-
 /* The source of a record, the most preferred first; see match.c. */
 enum gt_preference {
     GT_SAME_HERE,      /* this problem, verified on this device */

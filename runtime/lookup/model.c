@@ -8,6 +8,7 @@
 
 #include "runtime/family/family_inside.h"
 #include "runtime/lookup/learned.h"
+#include "runtime/lookup/model_cpu.h"
 #include "runtime/lookup/occupancy.h"
 #include "runtime/lookup/shelf.h"
 
@@ -397,6 +398,11 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
                             const struct gt_compiled *compiled) {
     struct work w = {.facts = facts, .d = d, .costs = costs, .shape = facts->shape};
     memset(out, 0, sizeof *out);
+    if (d->is_cpu) {
+        const bool known = gt_model_on_cpu(out, facts, d, costs);
+        stretch(out, costs->scale);
+        return known;
+    }
     w.m = (double)facts->m;
     w.n = (double)facts->n;
     w.k = (double)facts->k;
@@ -501,13 +507,17 @@ gt_status gt_model_explain(struct gt_prediction *out, const struct gt_family *f,
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "family %s has no \"shape\" in its space.json: no prediction",
                        f->name);
-    if (!gt_occupancy_knows(d->cc) || gt_device_peak(d, fit.binding.dtype) <= 0 ||
-        gt_device_bandwidth(d) <= 0)
+    if (!d->is_cpu &&
+        (!gt_occupancy_knows(d->cc) || gt_device_peak(d, fit.binding.dtype) <= 0 ||
+         gt_device_bandwidth(d) <= 0))
         return gt_fail(err, GEMMTUNE_ENOTFOUND,
                        "%s does not report its peak or bandwidth: no prediction", d->name);
     gt_model_begin(&model, &fit.binding, d);
     if (!gt_model_predict_fit(out, &model, &fit))
-        return gt_fail(err, GEMMTUNE_ENOTFOUND, "%s: no block of this point fits a unit",
+        return gt_fail(err, GEMMTUNE_ENOTFOUND,
+                       d->is_cpu ? "%s: its blocks have many work-items, and how a core "
+                                   "goes through them is not known: no prediction"
+                                 : "%s: no block of this point fits a unit",
                        f->name);
     out->workspace_bytes = fit.passes.workspace_bytes;
     return GEMMTUNE_OK;

@@ -7,8 +7,9 @@
  * A prediction is a sum over launches. The time of the main kernel is the 4-norm of its
  * busiest unit's (multiprocessor's) times for each resource: the longest binds, and those
  * near it add to it. Where trials have taught what the computation leaves out (learned.h),
- * a factor corrects the sum, and the terms stay as computed. There is no prediction for a
- * family without a shape, for a CPU, or for a device with unknown peaks.
+ * a factor corrects the sum, and the terms stay as computed. For a CPU the computation is
+ * another one (model_cpu.h). There is no prediction for a family without a shape, for a
+ * GPU's kernels on a CPU, or for a GPU with unknown peaks.
  */
 #ifndef GT_RUNTIME_LOOKUP_MODEL_H
 #define GT_RUNTIME_LOOKUP_MODEL_H
@@ -31,7 +32,7 @@
 
 /* The version of the computation and of the meaning of the costs. Trees that were learned
  * about one version say nothing about the next one. */
-enum { GT_MODEL_VERSION = 1 };
+enum { GT_MODEL_VERSION = 2 };
 
 enum gt_term {
 #define X(id, word, about) GT_TERM_##id,

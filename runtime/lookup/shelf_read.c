@@ -106,7 +106,8 @@ static gt_status read_names(void *to, struct gt_node root, struct gt_err *err) {
     return status;
 }
 
-/* All costs of the list, each once. */
+/* All costs of the list, each once. A file may be older than the costs of CPUs, which are
+ * then the usual ones. */
 static gt_status read_costs(void *to, struct gt_node root, struct gt_err *err) {
     const char *keys[GT_COSTS + 2] = {"format"};
     int64_t format;
@@ -116,8 +117,10 @@ static gt_status read_costs(void *to, struct gt_node root, struct gt_err *err) {
     if (status == GEMMTUNE_OK)
         status = gt_json_need_int(&format, root, "format", 1, 1, err);
     for (int i = 0; i < GT_COSTS && status == GEMMTUNE_OK; i++)
-        status = gt_json_need_double(gt_cost_at(to, i), root, gt_cost_list[i].name,
-                                     gt_cost_list[i].low, gt_cost_list[i].high, err);
+        if (gt_cost_list[i].fitted != GT_COST_OF_CPU ||
+            gt_json_kind(gt_json_member(root, gt_cost_list[i].name)) != GT_JSON_ABSENT)
+            status = gt_json_need_double(gt_cost_at(to, i), root, gt_cost_list[i].name,
+                                         gt_cost_list[i].low, gt_cost_list[i].high, err);
     return status;
 }
 

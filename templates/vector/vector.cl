@@ -18,10 +18,12 @@
  *     +----+   +----+----+----+     between slabs, patches wait in shared memory
  *
  * Panels that reach past an edge are filled with zeros, which are multiplied and not
- * stored.
+ * stored. With PACKA=0 the panels of A are its rows as they lie, and past an edge the last
+ * row again.
  *
  * VECTOR  bytes a vector           MR NV  patch: rows, and vectors a row
  * BK      depth of a slab          PM PN  patches of a tile along m and n
+ * PACKA   whether A is packed as well
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family vector
  *     --point "VECTOR=64 NV=2 MR=12 PM=16 PN=8 BK=256"
@@ -30,7 +32,8 @@
 enum {
     MR = GT_MR, NV = GT_NV, V = GT_V, NR = NV * V, BK = GT_BK,
     BM = GT_BM, BN = GT_BN, PATCH = MR * NR,
-    SLAB_A = BM * BK, SLABS = SLAB_A + BN * BK /* the place where the patches begin */
+    SLAB_A = GT_PACKA * BM * BK,
+    SLABS = SLAB_A + BN * BK /* the place where the patches begin */
 };
 
 typedef GT_PASTE(GT_PASTE(GT_WORD_, GT_TYPE_ACC), GT_V) vector;
@@ -67,9 +70,18 @@ GT_INLINE void pack(int of_a, int along, int wide, int count, GT_SHARED gt_acc *
                    ld, left - p * wide, depth);
 }
 
+/* A panel of A: its values for row r of a patch and step k are at a[row[r] + k * next]. */
+#if GT_PACKA
+typedef const GT_SHARED gt_acc *panel_a;
+#define NEXT_A MR
+#else
+typedef const GT_GLOBAL gt_a *panel_a;
+#define NEXT_A (GT_TA ? lda : 1)
+#endif
+
 /* sums += panel of A x panel of B. `fresh`: the sums are not set yet. */
-GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
-                        const GT_SHARED gt_acc *b, int depth, int fresh) {
+GT_INLINE void multiply(GT_SHARED gt_acc *sums, panel_a a, const gt_long row[MR],
+                        gt_long next, const GT_SHARED gt_acc *b, int depth, int fresh) {
     vector acc[MR * NV];
     GT_UNROLL
     for (int e = 0; e < MR * NV; e++)
@@ -81,7 +93,7 @@ GT_INLINE void multiply(GT_SHARED gt_acc *sums, const GT_SHARED gt_acc *a,
             fb[j] = LOAD(j, b + k * NR);
         GT_UNROLL
         for (int i = 0; i < MR; i++) {
-            const vector fa = (vector)(a[k * MR + i]);
+            const vector fa = (vector)(a[row[i] + k * next]);
             GT_UNROLL
             for (int j = 0; j < NV; j++)
                 acc[i * NV + j] = gt_fma(fa, fb[j], acc[i * NV + j]);
@@ -118,13 +130,26 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     /* The loop runs once for a depth of 0 as well, to set the sums to 0. */
     for (int done = 0; done == 0 || done < depth; done += BK) {
         const int now = GT_MIN(depth - done, BK);
-        pack(1, !GT_TA, MR, GT_PM, smem, a + done * (GT_TA ? lda : 1), lda, rows, now);
+        const GT_GLOBAL gt_a *slab = a + done * (GT_TA ? lda : 1);
+        if (GT_PACKA)
+            pack(1, !GT_TA, MR, GT_PM, smem, slab, lda, rows, now);
         pack(0, GT_TB, NR, GT_PN, smem + SLAB_A, b + done * (GT_TB ? 1 : ldb), ldb, cols,
              now);
-        for (int j = 0; j < wide; j++)
-            for (int i = 0; i < high; i++)
-                multiply(smem + SLABS + (i * GT_PN + j) * PATCH, smem + i * MR * BK,
+        for (int i = 0; i < high; i++) {
+            gt_long row[MR];
+#if GT_PACKA
+            const panel_a panel = smem + i * MR * BK;
+            for (int r = 0; r < MR; r++)
+                row[r] = r;
+#else
+            const panel_a panel = slab + i * MR * (GT_TA ? 1 : lda);
+            for (int r = 0; r < MR; r++)
+                row[r] = GT_MIN(r, rows - i * MR - 1) * (GT_TA ? 1 : lda);
+#endif
+            for (int j = 0; j < wide; j++)
+                multiply(smem + SLABS + (i * GT_PN + j) * PATCH, panel, row, NEXT_A,
                          smem + SLAB_A + j * NR * BK, now, done == 0);
+        }
     }
     for (int i = 0; i < high; i++)
         for (int j = 0; j < wide; j++)

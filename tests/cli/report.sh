@@ -47,6 +47,9 @@ grep -q 'f32 beside cuBLAS 13.1.0, cublasLt 13.1.0: [0-9.]* times as fast' p.htm
 verdict "with the runs of bench" $?
 ! grep -q 'https\{0,1\}://' p.html || [ "$(grep -o 'https\{0,1\}://[^"<]*' p.html | sort -u | grep -cv w3.org)" -eq 0 ]
 verdict "nothing from a network" $?
+"$GEMMTUNE" report -o - --db h200.db --bench "$figures/toy-products.json" >out.html 2>/dev/null && [ ! -e ./- ] &&
+    sed 's/ -o [^ ]* / -o X /' p.html >one && sed 's/ -o [^ ]* / -o X /' out.html >two && cmp -s one two
+verdict "a page to standard output" $?
 printf '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(3)</script></svg>' >picture.svg
 try report -o p.html --db h200.db --device 'GTX 1050,GTX 1080' --picture picture.svg
 [ "$code" -eq 0 ] && grep -q 'GTX 1080' p.html && grep -q '<table id="versus">' p.html && grep -q 'published' p.html

@@ -231,6 +231,24 @@ def check_torch(torch):
             gtt.disable()
             gtt._external = own
 
+    def rows_in_order():
+        import gemmtune.torch as gtt
+        gtt.enable("row_order")
+        try:
+            for dtype in (torch.bfloat16, torch.float16, torch.float32):
+                layer = torch.nn.Linear(1024, 768, dtype=dtype, device="cuda")
+                x = torch.randn(300, 1024, dtype=dtype, device="cuda")
+                with torch.no_grad():
+                    whole = layer(x)
+                    for rows in (slice(0, 1), slice(17, 24), slice(299, 300), slice(0, 128)):
+                        assert torch.equal(layer(x[rows]), whole[rows]), (dtype, rows)
+                    assert torch.equal(layer(x.reshape(3, 100, 1024))[1], whole[100:200])
+                    assert torch.allclose(whole, torch.nn.functional.linear(
+                        x.double(), layer.weight.double(), layer.bias.double()).to(dtype), atol=0.05)
+            assert all(",row_order" in name for name in gtt.served()), gtt.served()
+        finally:
+            gtt.disable()
+
     def one_sentence():
         a = torch.randn(8, 8, device="cuda")
         raises(gt.errors.InvalidArgument, "b in host memory", lambda: gt.matmul(a, a.cpu()))
@@ -241,7 +259,7 @@ def check_torch(torch):
             raises(gt.errors.InvalidArgument, "on cuda:1", lambda: gt.matmul(a, a.to("cuda:1")))
 
     for work in (types, small_types, views, epilogue, accumulates, streams, freed, captured, destroyed, gradient,
-                 beneath, offered, one_sentence):
+                 beneath, offered, rows_in_order, one_sentence):
         check(f"torch: {work.__name__}", work)
 
 

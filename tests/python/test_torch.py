@@ -56,7 +56,7 @@ def test_rows_in_order(served):
             assert torch.equal(whole[i], row(i)[0])
     assert torch.equal((x @ b)[1], x[1] @ b) and torch.equal(torch.bmm(x, b.expand(3, 70, 65))[2], x[2] @ b)
     close(a @ b, torch.from_numpy(a.numpy() @ b.numpy()))
-    assert all(name.endswith(",row_order") for name in served()) and len(served()) > 8
+    assert all(",row_order" in name for name in served()) and len(served()) == 8, served()
     assert torch.equal(torch.ones(2, 3, dtype=torch.int64) @ torch.ones(3, 2, dtype=torch.int64),
                        torch.full((2, 2), 3))
 

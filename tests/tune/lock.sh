@@ -122,6 +122,11 @@ is "--check with a problem: exit 2" "$code" 2
 lock $problem --device 0 -o model.lock --others maybe
 has "--others maybe: exit 2" "$code $(cat said)" "2 *maybe is neither refuse nor lookup"
 before=$(cat model.lock)
+lock $problem --device 0 -o - --images
+is "images beside no file: exit 2" "$code" 2
+lock $problem --device 0 -o plain.lock
+"$GEMMTUNE" lock $problem --device 0 -o - >out.lock 2>/dev/null
+is "a lock to standard output" "$? $(cmp out.lock plain.lock 2>&1)$(ls -- -* 2>/dev/null)" "0 "
 lock nonsense --device 0 -o model.lock
 is "a bad problem: exit 3, and the lock stays" "$code $(cat model.lock)" "3 $before"
 GEMMTUNE_CACHE_DIR='' lock $problem --device 0 -o model.lock

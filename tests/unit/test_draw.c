@@ -2,6 +2,7 @@
 /* Problems drawn at random: the same ones from the same seed, and of all kinds. */
 #include "tuner/tune/draw.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 static const struct gt_texts two_types = {2, {"f32", "bf16=f32"}};
 
 static struct gt_sweep drawn(size_t count, uint64_t seed, double volume) {
-    const struct gt_draw how = {count, seed, &two_types, volume, 0};
+    const struct gt_draw how = {
+        .count = count, .seed = seed, .types = &two_types, .volume = volume};
     struct gt_sweep s = {0};
     assert_int_equal(gt_draw_problems(&s, &how, NULL), GEMMTUNE_OK);
     assert_int_equal(s.count, count);
@@ -78,7 +80,8 @@ static void test_all_are_different(void **state) {
 
 /* Half of the problems are batches, of few products and of many. */
 static void test_batches_come(void **state) {
-    const struct gt_draw how = {400, 1, &two_types, 1e8, 64};
+    const struct gt_draw how = {
+        .count = 400, .seed = 1, .types = &two_types, .volume = 1e8, .batch = 64};
     struct gt_sweep s = {0};
     size_t batches = 0, few = 0, many = 0;
     (void)state;
@@ -98,8 +101,29 @@ static void test_batches_come(void **state) {
 }
 
 /* Two types and four layouts of 1x1x1 are all that there is. */
+/* Problems with few multiplications may still be large in memory, unless a limit is set. */
+static void test_elements_have_a_limit(void **state) {
+    struct gt_draw how = {
+        .count = 200, .seed = 4, .types = &two_types, .volume = 1e8, .batch = 64};
+    (void)state;
+    for (int limited = 0; limited < 2; limited++) {
+        struct gt_sweep s = {0};
+        double most = 0;
+        how.elements = limited ? 1e6 : 0;
+        assert_int_equal(gt_draw_problems(&s, &how, NULL), GEMMTUNE_OK);
+        for (size_t i = 0; i < s.count; i++) {
+            const gemmtune_problem *const p = &s.item[i].problem;
+            const double one = (double)(p->m * p->k + p->k * p->n + p->m * p->n);
+            most = fmax(most, one * (double)p->batch);
+        }
+        assert_true(limited ? most <= 1e6 : most > 1e7);
+        gt_sweep_clear(&s);
+    }
+}
+
 static void test_too_few_to_draw(void **state) {
-    const struct gt_draw how = {9, 1, &two_types, 1, 0};
+    const struct gt_draw how = {
+        .count = 9, .seed = 1, .types = &two_types, .volume = 1, .batch = 0};
     struct gt_sweep s = {0};
     struct gt_err err = {""};
     (void)state;
@@ -110,7 +134,8 @@ static void test_too_few_to_draw(void **state) {
 
 static void test_a_wrong_type(void **state) {
     const struct gt_texts types = {1, {"f33"}};
-    const struct gt_draw how = {1, 1, &types, 1e6, 0};
+    const struct gt_draw how = {
+        .count = 1, .seed = 1, .types = &types, .volume = 1e6, .batch = 0};
     struct gt_sweep s = {0};
     struct gt_err err = {""};
     (void)state;
@@ -121,9 +146,13 @@ static void test_a_wrong_type(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_seed_says_which), cmocka_unit_test(test_all_kinds_come),
-        cmocka_unit_test(test_batches_come),      cmocka_unit_test(test_all_are_different),
-        cmocka_unit_test(test_too_few_to_draw),   cmocka_unit_test(test_a_wrong_type),
+        cmocka_unit_test(test_a_seed_says_which),
+        cmocka_unit_test(test_all_kinds_come),
+        cmocka_unit_test(test_batches_come),
+        cmocka_unit_test(test_all_are_different),
+        cmocka_unit_test(test_elements_have_a_limit),
+        cmocka_unit_test(test_too_few_to_draw),
+        cmocka_unit_test(test_a_wrong_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

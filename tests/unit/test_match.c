@@ -517,38 +517,49 @@ static void test_expected_loss(void **state) {
     }
 }
 
-/* A CPU takes the first family's default as it is. */
+/* A CPU takes a start of its own families by forecast. Where these do not fit it takes the
+ * first default that does. */
 static void test_cpu_default(void **state) {
-    const struct gt_device cpu = {.backend = GEMMTUNE_OPENCL,
-                                  .name = "CPU",
-                                  .arch = "cpu",
-                                  .units = 2,
-                                  .warp = 1,
-                                  .max_threads = 4096,
-                                  .smem_max = 2097152,
-                                  .has_f64 = true,
-                                  .is_cpu = true};
+    struct gt_device cpu = {.backend = GEMMTUNE_OPENCL,
+                            .name = "CPU",
+                            .arch = "cpu",
+                            .units = 2,
+                            .warp = 1,
+                            .max_threads = 4096,
+                            .smem_max = 2097152,
+                            .has_f64 = true,
+                            .is_cpu = true};
     const struct gt_snapshot none = {families, NULL, 0, 0};
     struct gt_choice c;
     struct gt_point preset;
     gemmtune_problem p;
+    int64_t mr = 0;
+    char want[256];
     (void)state;
-    assert_int_equal(gt_problem_from_name(&p, "f32-nn-32x32x60000", NULL), GEMMTUNE_OK);
+    assert_int_equal(gt_problem_from_name(&p, "f32-nn-2x3000x700", NULL), GEMMTUNE_OK);
     assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
     assert_string_equal(c.family->name, "vector");
+    assert_true(c.forecast_ns > 0);
+    assert_true(gt_point_get(&c.point, "MR", &mr) && mr == 2);
+    cpu.smem_max = 4096;
+    assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);
+    assert_true(c.forecast_ns == 0);
     gt_family_default(c.family, &preset);
     assert_true(points_equal(&c.point, &preset));
-    assert_string_equal(
-        c.why, "default point of family vector: nothing was tuned for this architecture");
+    (void)snprintf(want, sizeof want,
+                   "default point of family %s: nothing was tuned for this architecture",
+                   c.family->name);
+    assert_string_equal(c.why, want);
     /* a record serves its own layout: nothing says how fast it would be in another */
     static const struct row tuned[] = {
         {HERE, "f32-nt-64x64x64", "tile", "TILE_WIDTH=16 PAD=0 DOUBLE=0", 0, false}};
     const struct gt_snapshot one = snapshot_of(tuned, 1);
     assert_int_equal(match_default(&c, &one, &cpu, &p), GEMMTUNE_OK);
-    assert_string_equal(c.family->name, "vector");
+    assert_ptr_equal(c.known, NULL);
     assert_int_equal(gt_problem_from_name(&p, "f32-nt-70x64x64", NULL), GEMMTUNE_OK);
     assert_int_equal(match_default(&c, &one, &cpu, &p), GEMMTUNE_OK);
     assert_ptr_equal(c.known, &known[0]);
+    cpu.smem_max = 2097152;
     /* a batch of small products has the family that is made for it */
     assert_int_equal(gt_problem_from_name(&p, "f32-nt-8x8x8,batch=99", NULL), GEMMTUNE_OK);
     assert_int_equal(match_default(&c, &none, &cpu, &p), GEMMTUNE_OK);

@@ -25,17 +25,6 @@ const char *gt_svg_colour(size_t index) {
 }
 
 /* The file is not opened when it is a pipe that somebody may read. */
-gt_status gt_svg_ask(const char *path, struct gt_err *err) {
-    struct gt_new_file file;
-    if (gt_new_text_flows(path))
-        return access(path, W_OK) == 0
-                   ? GEMMTUNE_OK
-                   : gt_fail(err, GEMMTUNE_EIO, "%s: %s", path, strerror(errno));
-    const gt_status status = gt_new_file_begin(&file, path, err);
-    gt_new_file_drop(&file);
-    return status;
-}
-
 /* ---- the head ---- */
 
 static void put_words(FILE *out, const char *words) {

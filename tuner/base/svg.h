@@ -47,10 +47,6 @@ enum gt_svg_mark {
 /* Colours that colour-blind readers can distinguish (Okabe and Ito). */
 const char *gt_svg_colour(size_t index);
 
-/* Asks before long work whether a picture can be written to a path, and leaves nothing
- * there. EIO. */
-gt_status gt_svg_ask(const char *path, struct gt_err *err);
-
 /* The file appears whole, at gt_svg_end,
  * which reports earlier write errors as well. EIO. */
 gt_status gt_svg_begin(struct gt_svg *out, const char *path, const struct gt_svg_head *head,

@@ -75,7 +75,7 @@ void gt_common_command(char text[GT_COMMAND_MAX], int argc, char **argv) {
 
 int gt_common_picture(const char *path) {
     struct gt_err err = {""};
-    if (path == NULL || gt_svg_ask(path, &err) == GEMMTUNE_OK)
+    if (path == NULL || gt_new_text_ask(path, &err) == GEMMTUNE_OK)
         return -1;
     return gt_die(GT_EXIT_FAILURE, "%s", err.line);
 }

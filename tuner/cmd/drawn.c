@@ -23,6 +23,7 @@ int gt_drawn_make(struct gt_sweep *out, const struct gt_drawn_values *v, int64_t
         .seed = (uint64_t)seed,
         .types = v->types.count > 0 ? &v->types : &usual_types,
         .volume = v->volume > 0 ? v->volume : gt_drawn_volume(d),
+        .elements = v->elements,
         .batch = (int)v->batch,
     };
     const gt_status status = gt_draw_problems(out, &how, &err);

@@ -14,6 +14,7 @@ struct gt_drawn_values {
     struct gt_texts types;
     double volume;
     int64_t batch;
+    double elements; /* the most of A, B and C together; no option */
 };
 
 /* Rows of an options table; each command describes --random itself. */

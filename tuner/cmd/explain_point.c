@@ -31,11 +31,6 @@ int gt_explain_point(struct gt_predicted *out, const struct gt_families *familie
     const int code = gt_explain_read_point(&out->family, &out->point, families, text);
     if (code >= 0)
         return code;
-    if (d->is_cpu)
-        return gt_die(GT_EXIT_FAILURE,
-                      "there is no performance model for CPUs, so no point is predicted "
-                      "for %s",
-                      d->name);
     const gt_status status =
         gt_model_explain(&out->prediction, out->family, d, p, &out->point, &err);
     if (status == GEMMTUNE_EINVAL)
@@ -72,16 +67,18 @@ void gt_explain_point_json(const struct gt_predicted *f) {
 
 void gt_explain_point_print(const struct gt_predicted *f, double flops) {
     const struct gt_prediction *p = &f->prediction;
-    char text[GT_POINT_TEXT_MAX], buf[2][GT_CELL_MAX];
+    char text[GT_POINT_TEXT_MAX], buf[2][GT_CELL_MAX], registers[40] = "";
     (void)gt_point_text(&f->point, text);
     printf("\n%s %s\n", f->family->name, text);
     gt_wrap_print(stdout, 27, "predicted                  %s, %s GFLOP/s, bound by %s",
                   gt_show_ns(buf[0], p->ns), gt_show_rate(buf[1], flops, p->ns),
                   gt_term_word(p->binds));
+    if (p->registers > 0)
+        (void)snprintf(registers, sizeof registers, " (%d registers a thread)",
+                       p->registers);
     gt_wrap_print(stdout, 27,
-                  "blocks                     %lld of %lld slabs, %d a unit at once (%d "
-                  "registers a thread)",
-                  (long long)p->blocks, (long long)p->slabs, p->resident, p->registers);
+                  "blocks                     %lld of %lld slabs, %d a unit at once%s",
+                  (long long)p->blocks, (long long)p->slabs, p->resident, registers);
     gt_wrap_print(stdout, 27, "waves                      %lld, the last one %.0f %% full",
                   (long long)p->waves, 100 * p->last_wave);
     gt_wrap_print(stdout, 27, "workspace                  %s",
@@ -94,6 +91,7 @@ void gt_explain_point_print(const struct gt_predicted *f, double flops) {
         gt_wrap_print(stdout, 27,
                       "learned                    x %.3f, from trials of like points",
                       p->learned);
-    gt_wrap_print(stdout, 27, "at least                   %s, by the device's peaks",
-                  gt_show_ns(buf[0], p->least_ns));
+    if (p->least_ns > 0) /* the peaks are known */
+        gt_wrap_print(stdout, 27, "at least                   %s, by the device's peaks",
+                      gt_show_ns(buf[0], p->least_ns));
 }

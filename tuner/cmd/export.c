@@ -38,7 +38,7 @@ static const struct gt_option options[] = {
 /* Standard output may be the text itself. */
 static void say_written(const struct gt_export_report *r, const char *path) {
     char compared[64] = "";
-    if (strcmp(path, "-") == 0 || gt_new_text_flows(path))
+    if (gt_new_text_flows(path))
         return;
     if (r->rivals > 0)
         (void)snprintf(compared, sizeof compared, ", %lld comparison%s with libraries",
@@ -138,7 +138,7 @@ static int export_t4(struct gt_db *db, const struct values *v, const char *path)
         return gt_die(GT_EXIT_FAILURE, "%s", err.line);
     if (status != GEMMTUNE_OK)
         return gt_common_fail(status, &err);
-    if (strcmp(path, "-") != 0 && !gt_new_text_flows(path))
+    if (!gt_new_text_flows(path))
         printf("%s: %lld trial%s\n", path, (long long)count, gt_text_plural(count));
     return GT_EXIT_OK;
 }

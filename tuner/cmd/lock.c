@@ -171,6 +171,9 @@ static int check_usage(const struct values *v, bool named) {
     if (v->check.path == NULL && (!named || v->output == NULL))
         return gt_die(GT_EXIT_USAGE, "lock: name problems, --sizes FILE or PROBLEM..., and "
                                      "the lock, --output FILE; or --check FILE");
+    if (v->images && strcmp(v->output, "-") == 0)
+        return gt_die(GT_EXIT_USAGE, "lock: --images keeps its folder beside the "
+                                     "lock, so --output must be a file");
     if (v->check.path == NULL && v->check.device_file != NULL)
         return gt_die(GT_EXIT_USAGE, "lock: --device-file is about --check");
     if (v->others != NULL && strcmp(v->others, "refuse") != 0 &&

@@ -124,11 +124,6 @@ static int predict(const struct values *v, const struct gt_families *families,
     code = gt_which_device(&device, &which, &err);
     if (code >= 0)
         return gt_die(code, "%s", err.line);
-    if (device.is_cpu)
-        return gt_die(
-            GT_EXIT_FAILURE,
-            "there is no performance model for CPUs, so nothing is predicted for %s",
-            device.name);
     gt_status status = gt_table_create(&t, &predictions, &err);
     for (char **name = names; status == GEMMTUNE_OK && *name != NULL; name++) {
         (void)gt_problem_from_name(&p, *name, NULL); /* cannot fail: it was read before */

@@ -22,6 +22,7 @@ enum {
     ROUNDS = 4,
     BATCH_ON_GPU = 4096,
     BATCH_ON_CPU = 256,
+    ELEMENTS_ON_CPU = 8000000, /* memory takes milliseconds for them, and data for trials */
     DRAWN_LEAST = 64,
     DRAWN_MOST = 2048,
     /* So many times more problems are drawn than there is time for: then the lookup's doubt
@@ -131,6 +132,8 @@ static int draw(struct gt_sweep *out, const struct cover *c, double seconds,
         how.batch = c->t->device.is_cpu ? BATCH_ON_CPU : BATCH_ON_GPU;
     if (how.volume == 0)
         how.volume = fmin(gt_drawn_volume(&c->t->device), volume_of(c));
+    if (c->t->device.is_cpu)
+        how.elements = ELEMENTS_ON_CPU;
     const int code =
         gt_drawn_make(out, &how, c->v->seed + (int64_t)trials, &c->t->device, "tune");
     if (code >= 0)

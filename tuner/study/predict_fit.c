@@ -25,7 +25,8 @@ static const double step_first = 0.5, step_last = 0.02;
 
 struct fit {
     const struct gt_model_trials *trials;
-    double *weight; /* of each trial; the weights of a problem add up to 1 */
+    double *weight;        /* of each trial; the weights of a problem add up to 1 */
+    enum gt_cost_fit kind; /* the costs that are fitted */
 };
 
 static void weigh_problem(const struct fit *f, size_t begin, size_t end) {
@@ -88,13 +89,14 @@ static double normal(uint64_t *state) {
 }
 
 /* Changes one to three of the fitted costs a little, within their bounds. */
-static struct gt_costs stray(const struct gt_costs *from, double step, uint64_t *state) {
+static struct gt_costs stray(const struct fit *f, const struct gt_costs *from, double step,
+                             uint64_t *state) {
     struct gt_costs to = *from;
     for (uint64_t left = 1 + gt_random(state) % 3; left > 0;) {
         const int i = (int)(gt_random(state) % GT_COSTS);
         const struct gt_cost_row *const about = &gt_cost_list[i];
         double *const cost = gt_cost_at(&to, i);
-        if (!about->fitted)
+        if (about->fitted != f->kind)
             continue;
         *cost = fmin(fmax(*cost * exp(step * normal(state)), about->low), about->high);
         left--;
@@ -106,7 +108,7 @@ static void search(struct gt_fitted *out, const struct fit *f, int steps, uint64
     double least = loss_of(f, &out->costs, false);
     for (int i = 0; i < steps; i++) {
         const double step = step_first * pow(step_last / step_first, (double)i / steps);
-        const struct gt_costs next = stray(&out->costs, step, &seed);
+        const struct gt_costs next = stray(f, &out->costs, step, &seed);
         const double loss = loss_of(f, &next, false);
         if (loss >= least)
             continue;
@@ -130,6 +132,7 @@ gt_status gt_predict_fit(struct gt_fitted *out, const struct gt_view *v,
     if (status == GEMMTUNE_OK && !(f.weight = calloc(trials.count, sizeof *f.weight)))
         status = gt_fail(err, GEMMTUNE_ENOMEM, "out of memory");
     if (status == GEMMTUNE_OK) {
+        f.kind = trials.device->is_cpu ? GT_COST_OF_CPU : GT_COST_OF_GPU;
         out->costs = trials.shelf->costs;
         for (size_t i = 0, end; i < trials.count; i = end) {
             end = gt_model_trials_end(&trials, i);

@@ -43,9 +43,12 @@ static int64_t rounded(double side, enum grain grain) {
     return whole < grain ? whole : whole / grain * grain;
 }
 
-/* Halves the longest side until the volume is small enough. */
-static void shrink(double side[SIDES], double volume) {
-    while (side[0] * side[1] * side[2] > volume) {
+/* Halves the longest side until a product is small enough. */
+static void shrink(double side[SIDES], const struct gt_draw *how, double products) {
+    while (side[0] * side[1] * side[2] * products > how->volume ||
+           (how->elements > 0 &&
+            (side[0] * side[2] + side[2] * side[1] + side[0] * side[1]) * products >
+                fmax(how->elements, 3 * products))) {
         int longest = 0;
         for (int i = 1; i < SIDES; i++)
             if (side[i] > side[longest])
@@ -75,7 +78,7 @@ static void draw_name(char name[GT_PROBLEM_NAME_MAX], const struct gt_draw *how,
             exp2(kind->log2_of[i].low + gt_random_uniform(&state) *
                                             (kind->log2_of[i].high - kind->log2_of[i].low));
     const int64_t products = draw_products(how, &state);
-    shrink(side, how->volume / (double)products);
+    shrink(side, how, (double)products);
     for (int i = 0; i < SIDES; i++)
         whole[i] = rounded(side[i], grain);
     const int end =

@@ -19,8 +19,9 @@ struct gt_draw {
     size_t count;
     uint64_t seed;
     const struct gt_texts *types; /* words of types, one at least */
-    double volume; /* the most multiplications of all products together, 1 or more */
-    int batch;     /* the most products of a problem; below 2: single products only */
+    double volume;   /* the most multiplications of all products together, 1 or more */
+    double elements; /* the most elements of A, B and C of all products; 0: no limit */
+    int batch;       /* the most products of a problem; below 2: single products only */
 };
 
 /* Fills `out`, which was empty, with different problems. EPARSE when a word of types is

@@ -321,6 +321,20 @@ static void drop_hopeless(struct gt_starts *s, struct gt_outlook *outlook) {
     }
 }
 
+static bool has_forecast(const struct finding *f, int space, struct gt_outlook *outlook) {
+    struct gt_point point;
+    gt_family_default(f->space[space].family, &point);
+    const struct gt_pick pick = {space, gt_space_find(&f->space[space], &point)};
+    return pick.index != SIZE_MAX && gt_outlook_ns(outlook, &pick) > 0;
+}
+
+/* Whether the default of a family is tried. Trials that are to teach forecasts are no use
+ * to a family that has none where the first family has some: a GPU's on a CPU. */
+static bool tries_default(const struct finding *f, int space, struct gt_outlook *outlook) {
+    return !f->tuner->trials_only || !has_forecast(f, 0, outlook) ||
+           has_forecast(f, space, outlook);
+}
+
 /* The starts of families, the points with the best forecasts and the defaults, the
  * likeliest to be fast first. On a CPU other families than the first have their defaults
  * alone: their starts are of GPUs, and each takes a second to compile. */
@@ -337,7 +351,8 @@ static void find_rest(struct gt_starts *rest, struct finding *f,
     const int family_starts = rest->count;
     add_expected(rest, outlook);
     for (int i = 0; i < f->spaces; i++)
-        add_default(f, i);
+        if (tries_default(f, i, outlook))
+            add_default(f, i);
     sort_by_outlook(rest, family_starts, outlook);
     drop_hopeless(rest, outlook);
     f->starts = all;
@@ -466,8 +481,6 @@ gt_status gt_starts_find(struct gt_starts *out, const struct gt_tuner *t,
     add_baselines(&f, &t->device);
     add_likeliest(&f, &rest, outlook);
     out->required = out->count;
-    if (t->device.is_cpu) /* other families take seconds to compile on a CPU */
-        add_starts(&f, 0, outlook);
     add_all(out, &f.finalists);
     add_all(out, &f.own);
     add_all(out, &f.others);
