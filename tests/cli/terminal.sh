@@ -26,7 +26,7 @@ if command -v script >/dev/null; then
     for c in "doctor --db /proc/none" space "space multistage" "space tile --why TILE_WIDTH=64" \
         "lookup f32-nn-1000x1000x999 -d h200 --db $work/h200.db" \
         "explain i8-nt-1000x1000x999 -d h200 --db $work/h200.db" \
-        "predict f32-nn-1000x1000x999 --device-file h200"; do
+        "predict f32-nn-1000x1000x999 --device-file h200 --family tma"; do
         on_terminal 80 "$c"
         fits "80 columns: $c" 80
     done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check: long
 # row_order.sh - rows of C have the same bits for every m, batch and group: what `verify --row-order` compares on
-# PoCL, kernels that it must refuse, what a search stores, and the families of CUDA on the software GPU.
+# PoCL, kernels that it must refuse, and what a search stores. row_order_ptx.sh has the families of CUDA.
 . "$GT_SRC/tests/tune/lib.sh"
 export GEMMTUNE_CACHE_DIR="$TMPDIR/cache"
 
@@ -89,24 +89,4 @@ is "a problem in the order of the most" "$("$GEMMTUNE" explain --templates "$own
 "others": 0'
 tune --budget 1s --templates "$own" --db "$TMPDIR/one" f32-nn-3x24x33,row_order
 has "it is tuned then" "$(cat "$TMPDIR/said")" '*tuned before*'
-
-use_software_gpu
-row_order=$GT_BUILD/tests/device/row_order
-# rows DEVICE PROBLEM FAMILY POINT [starts]: none may differ
-rows() {
-    is_mine || return 0
-    export FAKE_CUDA_DEVICE="$1"
-    shift
-    out=$("$row_order" "$1" "$2" "$3" 70 2 ${4:+"$4"} 2>&1)
-    is "$1 by $2 $3: $out" "exit $?" "exit 0"
-}
-small="BM=64 WGM=1 STAGES=2 GROUP=1 REPACK=0"
-rows h200 bf16-nt-64x48x160,row_order wgmma "$small BN=16"
-rows h200 bf16-nt-64x48x320,row_order wgmma "$small BN=16 SPLIT=2"
-rows h200 tf32-nt-64x48x64,row_order mma "VA=16 VB=16"
-rows a100 f16-nn-64x40x72,row_order,epi=bias_gelu mma "SPLIT=2"
-rows a100 f64-nn-64x40x48,row_order dmma "SLICES=2"
-rows h200 f32-nn-64x40x48,row_order multistage "SPLIT=2 GROUP=1"
-rows h200 f32-nt-64x40x64,row_order skinny "LANES=8"
-rows a100 f32@split-nt-64x40x48,row_order triple ""
 exit "$bad"

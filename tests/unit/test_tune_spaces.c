@@ -20,11 +20,20 @@ static struct gt_err err;
 static struct gt_tuner tuner;
 static struct gt_families *families;
 
+/* `multistage`, which has nearly all points of an H200, asks for a later device than the
+ * other one. ThreadSanitizer, which makes each point take long, sees as many threads
+ * without it. */
+#ifdef __SANITIZE_THREAD__
+static const char device_file[] = "devices/gtx-1080/device.json";
+#else
+static const char device_file[] = "devices/h200/device.json";
+#endif
+
 static int setup(void **state) {
     (void)state;
     OK(gt_families_create(&families, &err));
     tuner.families = families;
-    return gt_describe_load(&tuner.device, "devices/h200/device.json", &err) != GEMMTUNE_OK;
+    return gt_describe_load(&tuner.device, device_file, &err) != GEMMTUNE_OK;
 }
 
 static int teardown(void **state) {
