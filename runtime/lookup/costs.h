@@ -56,14 +56,14 @@ enum gt_cost_fit { GT_COST_GIVEN, GT_COST_OF_GPU, GT_COST_OF_CPU };
     X(launch_ns, 1410, 0, 1e6, OF_GPU, "ns of a graph's first kernel")                     \
     X(pass_ns, 1890, 0, 1e6, OF_GPU, "ns of each further kernel")                          \
     X(moved, 2300, 0.1, 1e6, OF_GPU, "bytes a ns through the workspace")                   \
-    X(core_fma, 0.2, 1e-4, 100, OF_CPU, "a multiply-add of vectors")                       \
-    X(core_load, 0.2, 0, 100, OF_CPU, "a load of a vector or of a value for all of one")   \
-    X(core_copy, 0.5, 0, 100, OF_CPU, "an element of a slab that is packed")               \
-    X(core_sum, 1, 0, 100, OF_CPU, "a vector of sums that waits between slabs")            \
-    X(core_store, 0.5, 0, 100, OF_CPU, "an element of C")                                  \
-    X(core_bytes, 8, 1e-3, 1e4, OF_CPU, "bytes a ns from memory, of all cores")            \
-    X(core_group_ns, 250, 0, 1e6, OF_CPU, "a work-group, beside its work")                 \
-    X(core_launch_ns, 7000, 0, 1e8, OF_CPU, "a launch")                                    \
+    X(core_fma, 0.17, 1e-4, 100, OF_CPU, "a multiply-add of vectors")                      \
+    X(core_load, 0.105, 0, 100, OF_CPU, "a load of a vector or of a value for all of one") \
+    X(core_copy, 0.28, 0, 100, OF_CPU, "an element of a slab that is packed")              \
+    X(core_sum, 0.1, 0, 100, OF_CPU, "a vector of sums that waits between slabs")          \
+    X(core_store, 0.25, 0, 100, OF_CPU, "an element of C")                                 \
+    X(core_bytes, 20, 1e-3, 1e4, OF_CPU, "bytes a ns from memory, of all cores")           \
+    X(core_group_ns, 190, 0, 1e6, OF_CPU, "a work-group, beside its work")                 \
+    X(core_launch_ns, 6500, 0, 1e8, OF_CPU, "a launch")                                    \
     X(scale, 1, 1e-6, 1e6, GIVEN,                                                          \
       "measured / computed time of a device that does not report its peaks")
 
