@@ -21,7 +21,7 @@ for name in batch groups masked epilogue pack row_order; do
 done
 "$GT_BUILD/examples/many_shapes_opencl" 120 >"$TMPDIR/said" 2>&1
 is "many shapes: it runs" $? 0
-has "many shapes: they share a program" "$(cat "$TMPDIR/said")" "120 of 120 shapes, 1 loaded programs"
+has "many shapes: they share a program" "$(cat "$TMPDIR/said")" "120 of 120 shapes, [1-9] loaded programs"
 has "many shapes: a limit is kept" "$(cat "$TMPDIR/said")" "100 plans kept, 20 dropped"
 has "many shapes: and all are right" "$(cat "$TMPDIR/said")" ": right"
 "$example" >"$TMPDIR/said" 2>&1
