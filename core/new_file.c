@@ -240,7 +240,7 @@ bool gt_new_text_flows(const char *path) {
 
 gt_status gt_new_text_ask(const char *path, struct gt_err *err) {
     struct gt_new_file file;
-    if (gt_new_text_flows(path))
+    if (gt_new_text_flows(path)) /* not opened: it may be a pipe that somebody reads */
         return is_stdout(path) || access(path, W_OK) == 0 ? GEMMTUNE_OK
                                                           : fail_io(path, errno, err);
     const gt_status status = gt_new_file_begin(&file, path, err);

@@ -399,7 +399,7 @@ typedef struct gemmtune_plan_info {
     /* How much longer the kernel may take than the best one for this problem, as a part of
      * the best one's time: 0.05 is 5 %. 0 for a kernel that was tuned for the problem, on
      * this device or on one of the same key. A guess, fitted on one H200. 2.75 means
-     * that nothing is known, as on a CPU far from all tuned problems. */
+     * that nothing is known, as where there is no forecast. */
     double expected_loss;
     /* Not NONE only in a context with GEMMTUNE_OPEN_BUILD_BEHIND. It may change from
      * BUILDING to another value at any time. */

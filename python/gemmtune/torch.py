@@ -61,7 +61,7 @@ def _decide(a, b, c, epilogue, beta):
 
 
 def _run(product, a, b, c=None, alpha=1, beta=0, **named):
-    short = _shortcuts.get(product) if c is None and not named else None
+    short = _shortcuts.get(product) if c is None and alpha == 1 and not named else None
     if short is not None:
         return short(a, b, None)
     with torch.no_grad():
@@ -150,14 +150,15 @@ def enable(serve: str = "faster", *, inductor: bool = False, database: Optional[
     database: a path; None: $GEMMTUNE_DB, or else the user's own. It is read once: call again after tuning.
 
     Everything else goes to torch's own kernels: other shapes, strides and types, and all products while
-    torch.use_deterministic_algorithms is set. Autograd and torch.compile work as before; with "row_order"
-    products that Inductor has compiled are Inductor's own.
+    torch.use_deterministic_algorithms is set. With "row_order" other types alone do. Autograd and
+    torch.compile work as before; products that Inductor has compiled are Inductor's own.
     torch.backends.cuda.matmul.allow_tf32 decides between tf32 and f32. A first call of a shape that is
     served compiles its kernel, unless `gemmtune build` did.
 
     Shapes and units: torch's. Errors: errors.InvalidArgument for another word; errors.ProgramError where
     the database cannot be read. With "row_order" a product raises errors.NotFound where no kernel has the
-    order of rows, and errors.InvalidArgument where a graph is captured and its shape is new.
+    order of rows, errors.InvalidArgument where a graph is captured and its shape is new, and else as
+    gemmtune.matmul.
     """
     if serve not in _SERVE:
         raise errors.InvalidArgument(f"serve {serve!r}: must be one of {', '.join(_SERVE)}")

@@ -203,6 +203,9 @@ gt_status gt_bind_walk(struct gt_binding *b, struct gt_err *err) {
 gt_status gt_bind_slots(struct gt_binding *b, struct gt_err *err) {
     const struct gt_family *f = b->family;
     int64_t rows = SLOT_ROWS_USUAL;
+    /* Points are bound after one another: "tile_m" may read M, and shall not see the slots
+     * of the point before. */
+    b->value[GT_IN_M] = SLOT_ROWS_USUAL;
     if (f->has_shape &&
         (gt_expr_eval(&rows, f->shape[GT_SHAPE_TILE_M], b->value, NULL) != GEMMTUNE_OK ||
          rows < 1 || rows > GT_DIM_MAX))

@@ -61,7 +61,7 @@ enum gt_cost_fit { GT_COST_GIVEN, GT_COST_OF_GPU, GT_COST_OF_CPU };
     X(core_copy, 0.28, 0, 100, OF_CPU, "an element of a slab that is packed")              \
     X(core_sum, 0.1, 0, 100, OF_CPU, "a vector of sums that waits between slabs")          \
     X(core_store, 0.25, 0, 100, OF_CPU, "an element of C")                                 \
-    X(core_bytes, 20, 1e-3, 1e4, OF_CPU, "bytes a ns from memory, of all cores")           \
+    X(core_bytes, 10, 1e-3, 1e4, OF_CPU, "bytes a ns from memory")                         \
     X(core_group_ns, 190, 0, 1e6, OF_CPU, "a work-group, beside its work")                 \
     X(core_launch_ns, 6500, 0, 1e8, OF_CPU, "a launch")                                    \
     X(scale, 1, 1e-6, 1e6, GIVEN,                                                          \

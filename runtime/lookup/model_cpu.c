@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model_cpu.c - see model_cpu.h. A block is a work-group, and a core computes one after
- * another. For each slab it packs elements, multiplies vectors, and keeps its sums. Memory
- * is shared by the cores. A launch through an OpenCL queue takes microseconds, in which
- * OpenBLAS has computed many small products.
+ * another. For each slab it packs elements, multiplies vectors, and keeps its sums. A
+ * launch through an OpenCL queue takes microseconds, in which OpenBLAS has computed many
+ * small products.
  */
 #include "runtime/lookup/model_cpu.h"
 
@@ -46,7 +46,7 @@ bool gt_model_on_cpu(struct gt_prediction *out, const struct gt_facts *facts,
     t[GT_TERM_ISSUE] = tiles * deep * (double)s[GT_SHAPE_LOADS] * costs->core_load;
     t[GT_TERM_SHARED] = tiles * (deep * (double)s[GT_SHAPE_COPIES] * costs->core_copy +
                                  slabs * vectors * costs->core_sum);
-    t[GT_TERM_DRAM] = bytes_once(facts) / costs->core_bytes * busiest * cores;
+    t[GT_TERM_DRAM] = bytes_once(facts) * busiest / costs->core_bytes;
     t[GT_TERM_ENDS] =
         rounds * costs->core_group_ns + tiles * tile_m * tile_n * costs->core_store;
     t[GT_TERM_LAUNCH] = costs->core_launch_ns;

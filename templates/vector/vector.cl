@@ -18,12 +18,12 @@
  *     +----+   +----+----+----+     between slabs, patches wait in shared memory
  *
  * Panels that reach past an edge are filled with zeros, which are multiplied and not
- * stored. With PACKA=0 the panels of A are its rows as they lie, and past an edge the last
+ * stored. With DIRECT=1 the panels of A are its rows as they lie, and past an edge the last
  * row again.
  *
  * VECTOR  bytes a vector           MR NV  patch: rows, and vectors a row
  * BK      depth of a slab          PM PN  patches of a tile along m and n
- * PACKA   whether A is packed as well
+ * DIRECT  1: A is not packed
  *
  * gemmtune trial f32-nn-1024x1024x1024 --family vector
  *     --point "VECTOR=64 NV=2 MR=12 PM=16 PN=8 BK=256"
@@ -32,7 +32,7 @@
 enum {
     MR = GT_MR, NV = GT_NV, V = GT_V, NR = NV * V, BK = GT_BK,
     BM = GT_BM, BN = GT_BN, PATCH = MR * NR,
-    SLAB_A = GT_PACKA * BM * BK,
+    SLAB_A = (1 - GT_DIRECT) * BM * BK,
     SLABS = SLAB_A + BN * BK /* the place where the patches begin */
 };
 
@@ -71,12 +71,12 @@ GT_INLINE void pack(int of_a, int along, int wide, int count, GT_SHARED gt_acc *
 }
 
 /* A panel of A: its values for row r of a patch and step k are at a[row[r] + k * next]. */
-#if GT_PACKA
-typedef const GT_SHARED gt_acc *panel_a;
-#define NEXT_A MR
-#else
+#if GT_DIRECT
 typedef const GT_GLOBAL gt_a *panel_a;
 #define NEXT_A (GT_TA ? lda : 1)
+#else
+typedef const GT_SHARED gt_acc *panel_a;
+#define NEXT_A MR
 #endif
 
 /* sums += panel of A x panel of B. `fresh`: the sums are not set yet. */
@@ -120,7 +120,7 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     const int tiles_n = (n - 1) / BN + 1;
     const int row0 = GT_BLOCK / tiles_n * BM, col0 = GT_BLOCK % tiles_n * BN;
     const int rows = m - row0, cols = n - col0; /* of C, from the tile to its edges */
-    const int high = GT_MIN((rows - 1) / MR + 1, GT_PM); /* patches that are not empty */
+    const int high = GT_MIN((rows + MR - 1) / MR, GT_PM); /* patches that are not empty */
     const int wide = GT_MIN((cols - 1) / NR + 1, GT_PN);
     const int depth = alpha == (gt_acc)0 ? 0 : k; /* alpha 0: A and B are not read */
 
@@ -131,20 +131,20 @@ GT_KERNEL(gemm, 1, 1, 1)(GT_PARAMS) {
     for (int done = 0; done == 0 || done < depth; done += BK) {
         const int now = GT_MIN(depth - done, BK);
         const GT_GLOBAL gt_a *slab = a + done * (GT_TA ? lda : 1);
-        if (GT_PACKA)
+        if (!GT_DIRECT)
             pack(1, !GT_TA, MR, GT_PM, smem, slab, lda, rows, now);
         pack(0, GT_TB, NR, GT_PN, smem + SLAB_A, b + done * (GT_TB ? 1 : ldb), ldb, cols,
              now);
         for (int i = 0; i < high; i++) {
             gt_long row[MR];
-#if GT_PACKA
-            const panel_a panel = smem + i * MR * BK;
-            for (int r = 0; r < MR; r++)
-                row[r] = r;
-#else
+#if GT_DIRECT
             const panel_a panel = slab + i * MR * (GT_TA ? 1 : lda);
             for (int r = 0; r < MR; r++)
                 row[r] = GT_MIN(r, rows - i * MR - 1) * (GT_TA ? 1 : lda);
+#else
+            const panel_a panel = smem + i * MR * BK;
+            for (int r = 0; r < MR; r++)
+                row[r] = r;
 #endif
             for (int j = 0; j < wide; j++)
                 multiply(smem + SLABS + (i * GT_PN + j) * PATCH, panel, row, NEXT_A,

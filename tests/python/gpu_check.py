@@ -245,6 +245,11 @@ def check_torch(torch):
                     assert torch.equal(layer(x.reshape(3, 100, 1024))[1], whole[100:200])
                     assert torch.allclose(whole, torch.nn.functional.linear(
                         x.double(), layer.weight.double(), layer.bias.double()).to(dtype), atol=0.05)
+            a, b, c = (torch.randn(64, 64, device="cuda") for _ in range(3))
+            for _ in range(3):
+                scaled = torch.addmm(c, a, b, beta=0, alpha=2)
+                assert torch.allclose(scaled, 2 * (a @ b), atol=1e-3)
+                assert torch.equal(scaled[5:6], torch.addmm(c[:1], a[5:6], b, beta=0, alpha=2))
             assert all(",row_order" in name for name in gtt.served()), gtt.served()
         finally:
             gtt.disable()

@@ -67,8 +67,8 @@ struct mutant {
     }
 #define ROWS_MUTANT(name, kind, more)                                                      \
     { name, "naive", "f32-nn," kind, NAIVE, "GT_PRODUCT();", "GT_PRODUCT(); " more }
-#define VECTOR          "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32 PACKA=1"
-#define VECTOR_IN_PLACE "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32 PACKA=0"
+#define VECTOR          "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32 DIRECT=0"
+#define VECTOR_IN_PLACE "VECTOR=16 NV=2 MR=4 PM=2 PN=2 BK=32 DIRECT=1"
 
 /* Five mistakes in kernels of the types `of`. `scaled` is alpha or beta times a little more
  * than 1; integers have no such number. */

@@ -56,7 +56,7 @@ static const struct mutant product_mutants[] = {
      "rows - i * MR - 1) * (GT_TA ? 1 : lda)", "rows - i * MR - 1) * (GT_TA ? 1 : k)"},
     {"vector_in_place_step", "vector", "f32-tn", VECTOR_IN_PLACE,
      "NEXT_A (GT_TA ? lda : 1)", "NEXT_A 1"},
-    {"vector_panel_missing", "vector", "f32-tt", VECTOR, "(rows - 1) / MR + 1",
+    {"vector_panel_missing", "vector", "f32-tt", VECTOR, "(rows + MR - 1) / MR",
      "rows / MR"},
     {"tile_k_tail_dropped", "tile", "f32-nn", TILE, "while (left > 0)",
      "while (left >= TW)"},

@@ -100,7 +100,6 @@ static void test_batches_come(void **state) {
     gt_sweep_clear(&s);
 }
 
-/* Two types and four layouts of 1x1x1 are all that there is. */
 /* Problems with few multiplications may still be large in memory, unless a limit is set. */
 static void test_elements_have_a_limit(void **state) {
     struct gt_draw how = {
@@ -121,6 +120,7 @@ static void test_elements_have_a_limit(void **state) {
     }
 }
 
+/* Two types and four layouts of 1x1x1 are all that there is. */
 static void test_too_few_to_draw(void **state) {
     const struct gt_draw how = {
         .count = 9, .seed = 1, .types = &two_types, .volume = 1, .batch = 0};

@@ -149,6 +149,16 @@ static void test_lessons_come_true(void **state) {
         assert_same_trees(&gt_shelf_of(&d)->trees, &l.shelf.trees);
         assert_memory_equal(&gt_shelf_of(&d)->costs, &l.shelf.costs, sizeof l.shelf.costs);
         check_lookup(&d);
+        /* a damaged card: something was learned, and is to be learned again */
+        char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX];
+        gt_device_key(&d, key);
+        assert_true(gt_shelf_learned_folder(folder, path, key));
+        (void)strcat(folder, "/shelf.json");
+        FILE *const card = fopen(folder, "w");
+        assert_non_null(card);
+        (void)fputs("{\"format\": 1}", card);
+        (void)fclose(card);
+        assert_int_equal(gt_learn_kept(path, &d), 1);
         gt_lessons_clear(&l);
         gt_lessons_clear(&again);
         gt_view_clear(&v);

@@ -338,6 +338,87 @@ static void test_every_start(void **state) {
     assert_true(asked > 100);
 }
 
+/* Each start of the kernels of CPUs, on problems of all kinds: a time, that is shorter with
+ * more cores and longer with more work. Kernels of GPUs have none, and the reason is said.
+ */
+static void test_cores(void **state) {
+    static const char *const problems[] = {"f32-nn-300x300x300",
+                                           "f64-tt-1x7x900",
+                                           "f32-nt-513x1x0",
+                                           "bf16-tn-64x64x64",
+                                           "i8-nn-40x50x60",
+                                           "f64-nn-24x20x36,batch=100",
+                                           "f32-nn-8x8x8,batch=90000",
+                                           "f32-nn-90x24x40,groups=7",
+                                           "f32-nn-20x24x16,batch=4,masked"};
+    struct gt_device d = {.backend = GEMMTUNE_OPENCL,
+                          .name = "CPU",
+                          .units = 2,
+                          .warp = 1,
+                          .max_threads = 4096,
+                          .smem_max = 2097152,
+                          .has_f64 = true,
+                          .is_cpu = true};
+    const struct gt_family *f;
+    int asked = 0, refused = 0;
+    (void)state;
+    for (size_t n = 0; n < sizeof problems / sizeof *problems; n++)
+        for (size_t j = 0; (f = gt_families_at(families, j)) != NULL; j++) {
+            const gemmtune_problem p = problem(problems[n]);
+            for (int k = 0; k <= f->start_count && gt_family_serves(f, &d, &p, NULL); k++) {
+                struct gt_prediction out, more;
+                struct gt_point point;
+                struct gt_err err = {""};
+                if (k == f->start_count)
+                    gt_family_default(f, &point);
+                else
+                    gt_family_start(f, k, &point);
+                d.units = 2;
+                const gt_status status = gt_model_explain(&out, f, &d, &p, &point, &err);
+                d.units = 5;
+                if (status == GEMMTUNE_ENOTFOUND) {
+                    assert_non_null(strstr(err.line, "no prediction"));
+                    refused++;
+                }
+                if (status != GEMMTUNE_OK)
+                    continue;
+                asked++;
+                assert_true(isfinite(out.ns) && out.ns > 0 && out.waves >= 1);
+                assert_int_equal(gt_model_explain(&more, f, &d, &p, &point, &err),
+                                 GEMMTUNE_OK);
+                assert_true(more.ns <= out.ns);
+                gemmtune_problem deeper = p;
+                deeper.k += 64;
+                deeper.lda = deeper.ldb = 0;
+                d.units = 2;
+                if (gt_model_explain(&more, f, &d, &deeper, &point, &err) == GEMMTUNE_OK)
+                    assert_true(more.ns > out.ns);
+            }
+        }
+    assert_true(asked > 60 && refused > 10);
+}
+
+/* Points of slots of rows are bound after one another, and do not see each other. */
+static void test_slots_forget(void **state) {
+    struct gt_device d = {
+        .backend = GEMMTUNE_OPENCL, .units = 2, .smem_max = 2097152, .is_cpu = true};
+    const gemmtune_problem p = problem("f32-nn-900x24x40,groups=7");
+    const struct gt_family *const f = gt_families_find(families, "vector");
+    struct gt_point large, small;
+    struct gt_binding b;
+    (void)state;
+    gt_family_default(f, &large);
+    small = large;
+    assert_int_equal(gt_point_set(&small, "PM", 1, NULL), GEMMTUNE_OK);
+    gt_bind_problem(&b, f, &d, &p);
+    assert_int_equal(gt_bind_point(&b, &large, NULL), GEMMTUNE_OK);
+    const int64_t rows = b.slot_rows;
+    assert_int_equal(gt_bind_point(&b, &small, NULL), GEMMTUNE_OK);
+    assert_true(b.slot_rows < rows);
+    assert_int_equal(gt_bind_point(&b, &large, NULL), GEMMTUNE_OK);
+    assert_int_equal(b.slot_rows, rows);
+}
+
 /* Known facts about these kernels: the order of the ladder's rungs. */
 static void test_the_ladder(void **state) {
     static const struct {
@@ -602,6 +683,8 @@ int main(void) {
         cmocka_unit_test(test_compiled),
         cmocka_unit_test(test_traffic),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_cores),
+        cmocka_unit_test(test_slots_forget),
         cmocka_unit_test(test_bad_shapes),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_every_start),

@@ -24,7 +24,6 @@ const char *gt_svg_colour(size_t index) {
     return colours[index % PLAIN].light;
 }
 
-/* The file is not opened when it is a pipe that somebody may read. */
 /* ---- the head ---- */
 
 static void put_words(FILE *out, const char *words) {

@@ -73,11 +73,18 @@ void gt_common_command(char text[GT_COMMAND_MAX], int argc, char **argv) {
     }
 }
 
-int gt_common_picture(const char *path) {
+int gt_common_output(const char *path) {
     struct gt_err err = {""};
     if (path == NULL || gt_new_text_ask(path, &err) == GEMMTUNE_OK)
         return -1;
     return gt_die(GT_EXIT_FAILURE, "%s", err.line);
+}
+
+int gt_common_picture(const char *path) {
+    if (path != NULL && strcmp(path, "-") == 0)
+        return gt_die(GT_EXIT_USAGE, "standard output has the table, so a picture needs a "
+                                     "file");
+    return gt_common_output(path);
 }
 
 size_t gt_common_bytes(double limit) {

@@ -133,8 +133,10 @@ int gt_common_sweep(struct gt_sweep *out, const char *file, const char *const *n
 int gt_common_family(const struct gt_family **out, const struct gt_families *families,
                      const char *name);
 
-/* Whether a picture can be written to a file, before the work that it shows. Nothing is
- * left there. `path` may be NULL. Exit 1. */
+/* Whether a text can be written to a file, or to standard output ("-"), before the work
+ * that it shows. Nothing is left there. `path` may be NULL. Exit 1. */
+int gt_common_output(const char *path);
+/* The same of a picture beside a table, which has standard output: exit 2 for "-". */
 int gt_common_picture(const char *path);
 
 /* The exit code of a command about one candidate: 5 when it is wrong,

@@ -31,7 +31,7 @@ static const struct gt_option options[] = {
     {"sizes", 's', GT_OPT_TEXT, offsetof(struct values, sizes), "FILE",
      "pin the kernels of the problems of FILE (sweep.json)", 0, 0},
     {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
-     "the lock; it appears whole or not at all", 0, 0},
+     "the lock, or - for standard output; a file appears whole or not at all", 0, 0},
     {"images", 0, GT_OPT_FLAG, offsetof(struct values, images), NULL,
      "keep the images in the folder FILE.d, so that no compiler is needed later", 0, 0},
     {"faster", 0, GT_OPT_FLAG, offsetof(struct values, faster), NULL,
@@ -194,7 +194,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && v.check.path != NULL)
         return gt_lock_check(&v.check);
     if (code < 0) /* before the work on it */
-        code = gt_common_picture(v.output);
+        code = gt_common_output(v.output);
     if (code < 0)
         code = gt_common_sweep(&sweep, v.sizes, (const char *const *)argv + first,
                                argc - first);

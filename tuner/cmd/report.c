@@ -18,7 +18,7 @@ struct values {
 
 static const struct gt_option options[] = {
     {"output", 'o', GT_OPT_TEXT, offsetof(struct values, output), "FILE",
-     "the page; it appears whole", 0, 0},
+     "the page, or - for standard output; a file appears whole", 0, 0},
     {"db", 0, GT_OPT_LIST, offsetof(struct values, of.db), "FILE",
      "database, or a folder of export --shelf (else $GEMMTUNE_DB, else the user's own); "
      "of further ones only the two devices are taken",
@@ -151,7 +151,7 @@ static int run(const struct gt_cmd *cmd, int argc, char **argv) {
     if (code < 0 && v.output == NULL)
         code = gt_die(GT_EXIT_USAGE, "report: -o FILE names the page");
     if (code < 0)
-        code = gt_common_picture(v.output);
+        code = gt_common_output(v.output);
     if (code < 0)
         code = gt_common_families(&r.families, &v.templates);
     r.pictures = v.pictures;

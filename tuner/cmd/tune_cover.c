@@ -290,9 +290,9 @@ static int add_lessons(struct round *r, struct cover *c) {
  * it. */
 static void say_outlook(const struct cover *c, const struct round *last, double before) {
     const double after = last->lessons.after.mean;
-    if (last->lessons.trials == 0)
-        gt_talk_line("there are no forecasts of these kernels on this device, so nothing "
-                     "was learned");
+    if (!c->v->quiet && last->lessons.trials == 0)
+        gt_talk_line("no trial was right and of kernels that have forecasts on this "
+                     "device, so nothing was learned");
     if (c->v->quiet || !last->lessons.is_better || before <= 0)
         return;
     gt_talk_line("%.0f s more may bring the loss from %.1f to about %.1f %%; the same "

@@ -40,8 +40,8 @@ void gt_lessons_clear(struct gt_lessons *l);
 /* Writes the shelf beside the database, in place of the one before. EIO. */
 gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
                         const struct gt_device *d, struct gt_err *err);
-/* Trials that taught the shelf beside the database; 0: there is none, or none that can be
- * used. */
+/* Trials that taught the shelf beside the database; 0: there is none; 1: it is damaged, or
+ * about the model of another release. */
 size_t gt_learn_kept(const char *database, const struct gt_device *d);
 
 /* Makes a folder, and the one that it is in, unless they are there. EIO. */

@@ -152,13 +152,20 @@ gt_status gt_learn_keep(const struct gt_lessons *l, const char *database,
 }
 
 size_t gt_learn_kept(const char *database, const struct gt_device *d) {
-    char folder[PATH_MAX], key[GT_DEVICE_KEY_MAX];
-    struct card card;
+    char folder[PATH_MAX], path[PATH_MAX], key[GT_DEVICE_KEY_MAX];
+    struct card card = {.trials = 0};
+    struct gt_shelf shelf = {.trees = {0}};
     gt_device_key(d, key);
-    return gt_shelf_learned_folder(folder, database, key) &&
-                   read_card(&card, folder, NULL) == GEMMTUNE_OK
-               ? (size_t)card.trials
-               : 0;
+    if (!gt_shelf_learned_folder(folder, database, key))
+        return 0;
+    gt_shelf_join(path, folder, "shelf.json");
+    if (access(path, F_OK) != 0)
+        return 0;
+    gt_status status = read_card(&card, folder, NULL);
+    if (status == GEMMTUNE_OK)
+        status = gt_shelf_read(&shelf, folder, NULL);
+    gt_trees_clear(&shelf.trees);
+    return status == GEMMTUNE_OK ? (size_t)card.trials : 1;
 }
 
 /* Reads a shelf whole, and writes it into the folder `to`. */

@@ -331,7 +331,7 @@ static bool has_forecast(const struct finding *f, int space, struct gt_outlook *
 /* Whether the default of a family is tried. Trials that are to teach forecasts are no use
  * to a family that has none where the first family has some: a GPU's on a CPU. */
 static bool tries_default(const struct finding *f, int space, struct gt_outlook *outlook) {
-    return !f->tuner->teaches || !has_forecast(f, 0, outlook) ||
+    return !f->tuner->teaches || !f->tuner->device.is_cpu || !has_forecast(f, 0, outlook) ||
            has_forecast(f, space, outlook);
 }
 
