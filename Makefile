@@ -252,6 +252,8 @@ $(B)/tests/%.o: FILE_CFLAGS = -Wno-unused-parameter
 # Unit tests have many lines that run once: to optimise them takes longer than to run them. Under sanitizers they
 # are not optimised at all; else gcc needs a little of it for its warnings, and _FORTIFY_SOURCE for what it does.
 $(B)/tests/unit/%.o: FILE_CFLAGS = -Wno-unused-parameter $(if $(optimised),$(if $(SAN),-O0,-O1))
+# These compute much themselves.
+$(patsubst %,$(B)/tests/unit/test_%.o,split proof residues): FILE_CFLAGS = -Wno-unused-parameter
 
 # Bytes of texts, as integers from 0 to 255; nobody debugs these files.
 $(B)/gen/%.o: private FILE_CFLAGS = -funsigned-char -g0
