@@ -28,7 +28,7 @@ is "the same command goes on" $? 0
 is "with other problems" "$(($(last problems) > problems))" 1
 is "and counts those before" "$(last trials)" "$(trials)"
 
-tune --cover 2s --db "$TMPDIR/none.db" --types f32 --volume 2e4 --family naive
+"$GEMMTUNE" tune --cover 2s --device 0 --db "$TMPDIR/none.db" --types f32 --volume 2e4 --family naive >"$TMPDIR/out" 2>"$TMPDIR/said"
 is "kernels without forecasts" "$? $(grep -c "so nothing was learned" "$TMPDIR/said")" "0 1"
 
 "$GEMMTUNE" tune --cover 10m --device 0 --db "$db" --types f32 --volume 2e4 --family naive >"$TMPDIR/out" 2>"$TMPDIR/said" &
