@@ -84,6 +84,22 @@ GT_INLINE void ask(const GT_GLOBAL gt_a *matrix, int elems, int part, int parts)
 
 /* ---- products ---- */
 
+/* Adds step p of k to the patch. */
+GT_INLINE void step(vector *acc, int rows, int wide, int first, const GT_GLOBAL gt_a *a,
+                    gt_long lda, const SPACE gt_b *b, gt_long ldb, int p) {
+    vector y[NV];
+    GT_UNROLL
+    for (int j = 0; j < wide; j++)
+        y[j] = LOAD(0, b + p * ldb + COL(first + j));
+    GT_UNROLL
+    for (int i = 0; i < rows; i++) {
+        const vector x = (vector)(a[GT_TA ? p * lda + i : i * lda + p]);
+        GT_UNROLL
+        for (int j = 0; j < wide; j++)
+            acc[i * NV + j] = gt_fma(x, y[j], acc[i * NV + j]);
+    }
+}
+
 /* sums = the patch of `rows` rows and of `wide` vectors from vector `first` on. Without
  * `reads` the sums are 0. */
 GT_INLINE void multiply(int rows, int wide, int first, GT_SHARED gt_acc *sums,
@@ -94,20 +110,14 @@ GT_INLINE void multiply(int rows, int wide, int first, GT_SHARED gt_acc *sums,
     for (int e = 0; e < MR * NV; e++)
         acc[e] = (vector)(0);
     if (reads) {
+        /* LLVM 15 takes minutes for a loop that it unrolls and that leaves a rest. */
+        enum { UNROLLED = DEEP / GT_UNROLL_K * GT_UNROLL_K };
         GT_UNROLL_BY(GT_UNROLL_K)
-        for (int p = 0; p < DEEP; p++) {
-            vector y[NV];
-            GT_UNROLL
-            for (int j = 0; j < wide; j++)
-                y[j] = LOAD(0, b + p * ldb + COL(first + j));
-            GT_UNROLL
-            for (int i = 0; i < rows; i++) {
-                const vector x = (vector)(a[GT_TA ? p * lda + i : i * lda + p]);
-                GT_UNROLL
-                for (int j = 0; j < wide; j++)
-                    acc[i * NV + j] = gt_fma(x, y[j], acc[i * NV + j]);
-            }
-        }
+        for (int p = 0; p < UNROLLED; p++)
+            step(acc, rows, wide, first, a, lda, b, ldb, p);
+        GT_UNROLL_BY(1)
+        for (int p = UNROLLED; p < DEEP; p++)
+            step(acc, rows, wide, first, a, lda, b, ldb, p);
     }
     GT_UNROLL
     for (int i = 0; i < rows; i++)
