@@ -164,13 +164,6 @@ static double block_latency(const struct work *w) {
                : w->slabs * (norm(own, 4) + w->costs->first_memory);
 }
 
-/* Bytes of A, B and C of all products, and of pointers to them, once. */
-static double bytes_once(const struct work *w) {
-    const double pointers = w->facts->pointers ? 3 * sizeof(void *) : 0;
-    return w->products * pointers + w->rows * (w->size_a * w->k + w->size_c * w->n) +
-           w->groups * w->size_b * w->k * w->n;
-}
-
 /* Ns until a block has its first slab. Where pointers lead to the matrices, a block waits
  * for its pointers before it can ask for the slab. */
 static double begin_ns(const struct work *w) {
@@ -182,7 +175,7 @@ static double begin_ns(const struct work *w) {
 static double traffic(const struct work *w, double resident) {
     const int64_t *s = w->shape;
     const double bytes_c = w->rows * w->size_c * w->n;
-    const double once = bytes_once(w);
+    const double once = gt_facts_bytes(w->facts);
     if (once <= w->costs->l2_share * (double)w->d->l2_bytes)
         return once;
     /* Rows of tiles that share a B: the rows of a product, or of all slots of a group. */
@@ -249,7 +242,7 @@ static double least_ns(const struct work *w) {
     const double slab = tensor ? fmas / rate : fmax(fmas / rate, slots / GT_PARTITIONS);
     const double useful = w->rows * w->n * w->k / (rate * w->d->units);
     return fmax(fmax(useful, unit_slabs * slab) / w->clocks_per_ns,
-                bytes_once(w) / gt_device_bandwidth(w->d) * 1e9);
+                gt_facts_bytes(w->facts) / gt_device_bandwidth(w->d) * 1e9);
 }
 
 /* The time that the rounds of blocks after the first one wait. Until a block's successor
@@ -401,6 +394,7 @@ bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *fa
     if (d->is_cpu) {
         const bool known = gt_model_on_cpu(out, facts, d, costs);
         stretch(out, costs->scale);
+        out->binds = longest(out->term_ns);
         return known;
     }
     w.m = (double)facts->m;

@@ -125,6 +125,15 @@ struct gt_facts {
  * group below 1), or no kernel for the types, or when the launches cannot be computed. */
 bool gt_facts_of(struct gt_facts *out, const struct gt_binding *b,
                  const struct gt_device *d);
+/* Bytes of A, B and C of all products, and of pointers to them, once. */
+static inline double gt_facts_bytes(const struct gt_facts *f) {
+    const double n = (double)f->n, k = (double)f->k;
+    const double pointers = f->pointers ? 3 * sizeof(void *) : 0;
+    return (double)f->products * pointers +
+           (double)f->rows * ((double)gt_type_size(f->types->a) * k +
+                              (double)gt_type_size(f->types->c) * n) +
+           (double)f->groups * (double)gt_type_size(f->types->b) * k * n;
+}
 /* gt_model_predict with other costs. */
 bool gt_model_predict_facts(struct gt_prediction *out, const struct gt_facts *facts,
                             const struct gt_device *d, const struct gt_costs *costs,

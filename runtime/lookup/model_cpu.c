@@ -15,14 +15,6 @@ static double filled(double size, double tile, double tiles) {
     return tiles > 1 ? size / (tiles * tile) : 1;
 }
 
-/* Bytes of A, B and C of all products, once. */
-static double bytes_once(const struct gt_facts *f) {
-    const double m = (double)f->rows, n = (double)f->n, k = (double)f->k;
-    return m * k * (double)gt_type_size(f->types->a) +
-           (double)f->groups * k * n * (double)gt_type_size(f->types->b) +
-           m * n * (double)gt_type_size(f->types->c);
-}
-
 bool gt_model_on_cpu(struct gt_prediction *out, const struct gt_facts *facts,
                      const struct gt_device *d, const struct gt_costs *costs) {
     const int64_t *const s = facts->shape;
@@ -46,7 +38,7 @@ bool gt_model_on_cpu(struct gt_prediction *out, const struct gt_facts *facts,
     t[GT_TERM_ISSUE] = tiles * deep * (double)s[GT_SHAPE_LOADS] * costs->core_load;
     t[GT_TERM_SHARED] = tiles * (deep * (double)s[GT_SHAPE_COPIES] * costs->core_copy +
                                  slabs * vectors * costs->core_sum);
-    t[GT_TERM_DRAM] = bytes_once(facts) * busiest / costs->core_bytes;
+    t[GT_TERM_DRAM] = gt_facts_bytes(facts) * busiest / costs->core_bytes;
     t[GT_TERM_ENDS] =
         rounds * costs->core_group_ns + tiles * tile_m * tile_n * costs->core_store;
     t[GT_TERM_LAUNCH] = costs->core_launch_ns;
@@ -59,7 +51,5 @@ bool gt_model_on_cpu(struct gt_prediction *out, const struct gt_facts *facts,
     out->last_wave = blocks / (rounds * cores);
     out->resident = 1;
     out->learned = 1;
-    for (int i = 1; i < GT_TERM_COUNT; i++)
-        out->binds = t[i] > t[out->binds] ? (enum gt_term)i : out->binds;
     return true;
 }

@@ -16,4 +16,11 @@
         .regs_per_block = 65536, __VA_ARGS__                                               \
     }
 
+/* A CPU of OpenCL with two cores. */
+#define MADE_UP_CPU                                                                        \
+    {                                                                                      \
+        .backend = GEMMTUNE_OPENCL, .name = "CPU", .arch = "cpu", .units = 2, .warp = 1,   \
+        .max_threads = 4096, .smem_max = 2097152, .has_f64 = true, .is_cpu = true          \
+    }
+
 #endif

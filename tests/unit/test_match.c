@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which record serves a problem: a small set of records with known answers. */
+#include "tests/unit/made_up.h"
 #include "tests/unit/match_families.h"
 #include "tests/unit/points.h"
 
@@ -520,15 +521,7 @@ static void test_expected_loss(void **state) {
 /* A CPU takes a start of its own families by forecast. Where these do not fit it takes the
  * first default that does. */
 static void test_cpu_default(void **state) {
-    struct gt_device cpu = {.backend = GEMMTUNE_OPENCL,
-                            .name = "CPU",
-                            .arch = "cpu",
-                            .units = 2,
-                            .warp = 1,
-                            .max_threads = 4096,
-                            .smem_max = 2097152,
-                            .has_f64 = true,
-                            .is_cpu = true};
+    struct gt_device cpu = MADE_UP_CPU;
     const struct gt_snapshot none = {families, NULL, 0, 0};
     struct gt_choice c;
     struct gt_point preset;

@@ -351,14 +351,7 @@ static void test_cores(void **state) {
                                            "f32-nn-8x8x8,batch=90000",
                                            "f32-nn-90x24x40,groups=7",
                                            "f32-nn-20x24x16,batch=4,masked"};
-    struct gt_device d = {.backend = GEMMTUNE_OPENCL,
-                          .name = "CPU",
-                          .units = 2,
-                          .warp = 1,
-                          .max_threads = 4096,
-                          .smem_max = 2097152,
-                          .has_f64 = true,
-                          .is_cpu = true};
+    struct gt_device d = MADE_UP_CPU;
     const struct gt_family *f;
     int asked = 0, refused = 0;
     (void)state;
