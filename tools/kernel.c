@@ -27,13 +27,20 @@ static bool knows_its_place(const char *text) {
     return false;
 }
 
-/* Takes out lines that begin with #line, then comments and blanks. */
+/* A family's rule, as the preprocessor leaves it, makes no code. A record's point keeps to
+ * all rules, or it could not be bound. */
+static bool is_rule(const char *line, size_t len) {
+    const char *tag = strstr(line, ", \"gt_rule_");
+    return strncmp(line, "static_assert(", 14) == 0 && tag != NULL && tag < line + len;
+}
+
+/* Takes out lines that begin with #line and those of rules, then comments and blanks. */
 static void reduce(char *text) {
     char *to = text;
     for (const char *line = text; *line != '\0';) {
         const char *end = strchr(line, '\n');
         const size_t len = end != NULL ? (size_t)(end + 1 - line) : strlen(line);
-        if (strncmp(line, "#line", 5) != 0) {
+        if (strncmp(line, "#line", 5) != 0 && !is_rule(line, len)) {
             memmove(to, line, len);
             to += len;
         }
