@@ -18,7 +18,7 @@ enum {
 };
 GT_STATIC_ASSERT(ADDERS * SHARE * PITCH * sizeof(gt_acc) <= STAGED, chunks_have_room);
 
-#if GT_REDUCE
+#if GT_REDUCE == 1
 /* Blocks that add up share the lines of a chunk: block r has lines r * SHARE and on. In its
  * shared memory lie the sums of all blocks for these, in the order of k. */
 enum { BLOCK_SUMS = SHARE * PITCH };
@@ -76,7 +76,7 @@ GT_INLINE void put_chunk(gt_acc *chunk, const gt_acc *sums, int cols, int rank, 
 /* The sums of WORD elements of a line of a chunk from `col` on. Elements past its ends get
  * any number. `col` is a multiple of WORD where C's lines begin at words. */
 GT_INLINE void sums_of(gt_acc *value, const gt_acc *line, int col) {
-#if GT_REDUCE
+#if GT_REDUCE == 1
     if (col % WORD == 0) {
         gt_acc part[ADDERS][WORD];
         GT_UNROLL
@@ -96,7 +96,7 @@ GT_INLINE void sums_of(gt_acc *value, const gt_acc *line, int col) {
     for (int i = 0; i < WORD; i++) {
         const gt_acc *at = line + GT_MAX(GT_MIN(col + i, LENGTH - 1), 0);
         value[i] = at[0];
-#if GT_REDUCE
+#if GT_REDUCE == 1
         GT_UNROLL
         for (int r = 1; r < ADDERS; r++)
             value[i] += at[r * BLOCK_SUMS];

@@ -3,9 +3,18 @@
  * items.h - what a block of wgmma computes: the constants of a point, its instructions, the
  * kernels beside it, and the items of a block. wgmma.cu explains the words.
  */
+#if GT_REDUCE == 2
+#define PARTS_OF_BLOCK GT_SPLIT
+#define BLOCKS_OF_TILE 1
+#define ITEMS (GT_ITEMS / GT_SPLIT)
+#else
+#define BLOCKS_OF_TILE GT_SPLIT
+#define ITEMS GT_ITEMS
+#endif
+
 enum {
     BM = GT_BM, BN = GT_BN, BK = GT_BK, SIZE = GT_SIZEOF_A, STAGES = GT_STAGES,
-    SPLIT = GT_SPLIT, SWAP = GT_SWAP, RS = GT_RS, PROMOTE = GT_PROMOTE,
+    SPLIT = BLOCKS_OF_TILE, SWAP = GT_SWAP, RS = GT_RS, PROMOTE = GT_PROMOTE,
     PARTIAL = SPLIT > 1 && !GT_REDUCE, /* stored sums are parts, not C yet */
     ADDERS = GT_REDUCE ? SPLIT : 1,    /* blocks that add up together */
     ALONG_X = GT_ALONG_X, ALONG_Y = GT_ALONG_Y, /* whether the operand lies along k */

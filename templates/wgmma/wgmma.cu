@@ -53,7 +53,9 @@
  * MINB      blocks that must fit a multiprocessor
  * SPLIT     parts of k, a block each
  * REDUCE    where they are added up: 0 in the workspace by a second kernel, 1 in the shared
- *           memory of a cluster. Always in the order of k: the sum is the same
+ *           memory of a cluster, 2 in registers: one block computes all parts, one after the
+ *           other. Always in the order of k: the sum is the same. 2 is for many rows that
+ *           must have the bits of few rows
  * TAIL      how last tiles that would leave units idle are shared; 0: not at all.
  *           1: all blocks have equal shares of the slabs of these and of as many tiles as
  *           there are blocks, then whole tiles (shares.h).
@@ -78,6 +80,36 @@
 
 /* ---- an item ------------------------------------------------------------------------ */
 
+#if GT_REDUCE == 2
+/* Computes one part of the item's k after the other and adds each to the sums, as a cluster
+ * adds the parts of its blocks. The first part is copied: 0 + -0 would be 0. The stage of the
+ * last slab is not released yet. */
+GT_INLINE int add_parts(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
+                        int slabs, const struct group *g) {
+    const int deep = slabs / PARTS_OF_BLOCK;
+    int last = turn.stage;
+    GT_UNROLL_BY(1)
+    for (int part = 0; part < PARTS_OF_BLOCK && deep > 0; part++) {
+        gt_acc of_part[FRAGS * SUMS];
+        GT_UNROLL
+        for (int e = 0; e < FRAGS * SUMS; e++)
+            of_part[e] = 0;
+        if (part > 0)
+            release(r, last, g->lane);
+        last = multiply_all(of_part, of_part, r, turn, deep, g);
+        GT_WGMMA_WAIT(0);
+        gt_wgmma_hold(FRAGS * SUMS, of_part);
+        GT_UNROLL
+        for (int e = 0; e < FRAGS * SUMS; e++)
+            sums[e] = part == 0 ? of_part[e] : sums[e] + of_part[e];
+        const int stages = turn.stage + deep;
+        turn.parity ^= stages / STAGES & 1;
+        turn.stage = stages % STAGES;
+    }
+    return last;
+}
+#endif
+
 /* Starts all products of an item that comes after `turns` others of the block and whose
  * first slab has this turn. Returns the last slab's stage, whose products still run. */
 GT_INLINE int consume(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
@@ -87,7 +119,11 @@ GT_INLINE int consume(gt_acc *sums, const struct gt_stages *r, struct gt_turn tu
     GT_UNROLL
     for (int e = 0; e < FRAGS * SUMS; e++)
         sums[e] = 0;
+#if GT_REDUCE == 2
+    const int last = add_parts(sums, r, turn, slabs, g);
+#else
     const int last = multiply_all(sums, of_slab, r, turn, slabs, g);
+#endif
     if (TEAMS > 1 && g->lane == 0)
         gt_barrier_arrive(order_at(r, turns % TEAMS));
     return last;
@@ -176,7 +212,7 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_MINB)(GT_PARAMS) {
     const int t = GT_THREAD_X, lane = t % 32;
     const int high = SWAP ? n : m, wide = SWAP ? m : n;
     struct plan p = {high, wide, gt_cdiv(high, HIGH) * gt_cdiv(wide, WIDE),
-                     GT_WALK ? 0x7fffffff : (int)GT_ITEMS,
+                     GT_WALK ? 0x7fffffff : (int)ITEMS,
                      alpha == (gt_acc)0 ? 0 : gt_cdiv(k, BK), GT_BLOCK % CLUSTER,
                      GT_BLOCK / CLUSTER, (int)gridDim.x / CLUSTER,
                      SWAP ? BEFORE_B : BEFORE_A,

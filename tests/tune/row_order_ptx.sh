@@ -19,6 +19,9 @@ rows() {
 small="BM=64 WGM=1 STAGES=2 GROUP=1 REPACK=0"
 rows h200 bf16-nt-64x48x160,row_order wgmma "$small BN=16"
 rows h200 bf16-nt-64x48x320,row_order wgmma "$small BN=16 SPLIT=2"
+# A cluster's parts, and blocks that compute all parts, in turns too.
+rows h200 bf16-nt-64x48x256,row_order wgmma "$small BN=16 SPLIT=4 REDUCE=1" starts
+rows h200 f16=f32-nn-64x48x256,row_order wgmma "$small BN=16 SPLIT=2 REDUCE=2 PERSIST=1"
 rows h200 tf32-nt-64x48x64,row_order mma "VA=16 VB=16"
 rows a100 f16-nn-64x40x72,row_order,epi=bias_gelu mma "SPLIT=2"
 rows a100 f64-nn-64x40x48,row_order dmma "SLICES=2"
