@@ -427,6 +427,11 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
  * a clause in `why` (may be NULL), when the point states no order.
  */
 bool gt_order_of(char out[GT_ORDER_MAX], const struct gt_binding *b, const char **why);
+/* The value of each number of "sums" in a text of gt_order_of. False: no point of the
+ * family has this text, with floating-point types or integers. "" stands for any order; its
+ * numbers are 0 and say nothing. */
+bool gt_order_numbers(int64_t out[GT_SUMS_MAX], const struct gt_family *f, bool is_float,
+                      const char *order);
 
 /* ---- source text ----------------------------------------------------------------- */
 

@@ -108,6 +108,50 @@ static void test_limited(void **state) {
     tuner.limits_workspace = false;
 }
 
+/* One order of sums, with a limit of workspace and without: every point has the order, and
+ * fits. */
+static void test_one_order(void **state) {
+    static const char order[] = "fma";
+    gemmtune_problem p;
+    struct gt_space *space;
+    struct gt_err untried;
+    size_t listed[2] = {0}, counted = 0;
+    int spaces;
+    (void)state;
+    OK(gt_problem_from_name(&p, "f32-nn-16x16x4096,row_order", &err));
+    for (int limited = 0; limited < 2; limited++) {
+        tuner.limits_workspace = limited;
+        tuner.workspace_max = 0;
+        OK(gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, order, &err));
+        for (int i = 0; i < spaces; i++) {
+            const struct gt_family *f = space[i].family;
+            int64_t values[GT_POINT_MAX];
+            char own[GT_ORDER_MAX];
+            struct gt_fit fit;
+            for (size_t n = 0; n < space[i].count; n += 37) {
+                gt_space_values(&space[i], n, values);
+                OK(gt_fit_values(&fit, f, &tuner.device, &p, GT_VECTOR_BYTES, values,
+                                 &err));
+                assert_true(gt_order_of(own, &fit.binding, NULL));
+                assert_string_equal(own, order);
+                assert_true(!limited || fit.passes.workspace_bytes == 0);
+            }
+            listed[limited] += space[i].count;
+        }
+        gt_tune_spaces_free(space, spaces);
+        const size_t more = listed[limited] + 1; /* it counts points of every order */
+        OK(gt_tune_count(&counted, more, &tuner, &p, &err));
+        assert_int_equal(counted, more);
+    }
+    assert_in_range(listed[1], 1, listed[0]);
+    const gt_status status =
+        gt_tune_spaces(&space, &spaces, &untried, &tuner, &p, "no such order", &err);
+    assert_int_equal(status, GEMMTUNE_EUNSUPPORTED);
+    assert_non_null(strstr(err.line, "in the order of sums no such order"));
+    err.line[0] = '\0';
+    tuner.limits_workspace = false;
+}
+
 /* Only the families that were asked for. */
 static void test_some_families(void **state) {
     const struct gt_texts only = {2, {"tile", "naive"}}, f64_only = {1, {"dmma"}};
@@ -158,9 +202,8 @@ static void test_no_legal_point(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_and_points),
-        cmocka_unit_test(test_limited),
-        cmocka_unit_test(test_some_families),
+        cmocka_unit_test(test_order_and_points), cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_one_order),        cmocka_unit_test(test_some_families),
         cmocka_unit_test(test_no_legal_point),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

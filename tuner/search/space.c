@@ -9,6 +9,10 @@
  * masked: these are bound as gt_bind_checked binds them. A rule is tested at the level of
  * its highest name; when it refuses, everything below is skipped.
  *
+ * One order of sums is tested in the same way: what decides whether a point has an order
+ * (sums.when) is one rule more, and each number of the order is compared with the wanted
+ * one.
+ *
  * The answers of a level's tests depend only on those earlier parameters that the tests
  * read, which are seldom all. They are remembered, so that most prefixes need no test.
  */
@@ -17,7 +21,6 @@
 #include "core/mix.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,20 +32,21 @@ enum {
     OPERANDS = 3,
     /* names that levels bind: derived ones, which slots need twice, WALK, M and BATCH */
     BOUND_MAX = 2 * GT_RULES_MAX + 3,
-    TESTS_MAX = 2 * GT_RULES_MAX + BOUND_MAX + OPERANDS,
+    TESTS_MAX = 2 * GT_RULES_MAX + BOUND_MAX + OPERANDS + 1 + GT_SUMS_MAX,
     POINTER_ALIGN = 16, /* of the tuner's buffers; kernels need no more */
     ANSWER_BITS = 12,
     ANSWERS =
         1 << ANSWER_BITS, /* remembered answers of a level; neighbouring points need few */
 };
 
-/* A step at a level: bind WALK, bind M and BATCH, compute a derived name, test a rule, or
- * test an operand's alignment. */
+/* A step at a level: bind WALK, bind M and BATCH, compute a derived name, test a rule, test
+ * a number of the order of sums, or test an operand's alignment. */
 struct test {
-    enum { WALK, SLOTS, DERIVE, RULE, ALIGN } what;
+    enum { WALK, SLOTS, DERIVE, RULE, NUMBER, ALIGN } what;
     const struct gt_expr *expr;
     int slot; /* of the derived name; or the operand */
     int level;
+    int64_t wanted; /* of the number */
 };
 
 /* The verdict of a level's tests on each value of its parameter, in one context: the packed
@@ -70,8 +74,9 @@ struct walk {
     int64_t work; /* prefixes tried plus expressions evaluated */
     bool accept;  /* test the accept rules too */
     bool counts;  /* the points are counted and not listed */
-    const struct gt_space_filter *filter; /* of points that are counted; may be NULL */
-    size_t enough;                        /* the walk ends at so many points */
+    const struct gt_space_filter *filter; /* NULL: all points are wanted */
+    const char *order; /* of sums, that points must have; "": any; NULL: any or none */
+    size_t enough;     /* the walk ends at so many points */
     struct gt_binding bound;
     /* of the names that gt_bind_walk and gt_bind_slots bind */
     int walk_slot, m_slot, batch_slot;
@@ -122,7 +127,7 @@ static void plan_derived(struct walk *w, const struct gt_family *f, uint32_t *re
     for (int i = 0; i < f->derive_count; i++) {
         const struct gt_derived *d = &f->derive[i];
         reads[d->slot] = reads_of(d->expr, reads, &f->symbols);
-        add_test(w, (struct test){DERIVE, d->expr, d->slot, 0}, reads[d->slot]);
+        add_test(w, (struct test){DERIVE, d->expr, d->slot, 0, 0}, reads[d->slot]);
     }
 }
 
@@ -130,7 +135,7 @@ static void plan_derived(struct walk *w, const struct gt_family *f, uint32_t *re
 static void plan_names(struct walk *w, const struct gt_family *f, uint32_t *reads) {
     if (gt_bind_may_walk(&w->bound)) {
         reads[w->walk_slot] = reads_of(f->walk, reads, &f->symbols);
-        add_test(w, (struct test){WALK, NULL, -1, 0}, reads[w->walk_slot]);
+        add_test(w, (struct test){WALK, NULL, -1, 0, 0}, reads[w->walk_slot]);
     }
     plan_derived(w, f, reads);
     if (w->bound.slot_rows == 0)
@@ -139,16 +144,27 @@ static void plan_names(struct walk *w, const struct gt_family *f, uint32_t *read
     if (f->has_shape)
         reads[w->m_slot] |= reads_of(f->shape[GT_SHAPE_TILE_M], reads, &f->symbols);
     reads[w->batch_slot] = reads[w->m_slot];
-    add_test(w, (struct test){SLOTS, NULL, -1, 0}, reads[w->m_slot]);
+    add_test(w, (struct test){SLOTS, NULL, -1, 0, 0}, reads[w->m_slot]);
     plan_derived(w, f, reads);
 }
 
 static void plan_rule(struct walk *w, const struct gt_expr *rule, const uint32_t *reads) {
-    add_test(w, (struct test){RULE, rule, -1, 0},
+    add_test(w, (struct test){RULE, rule, -1, 0, 0},
              reads_of(rule, reads, &w->space->family->symbols));
 }
 
-static void plan_tests(struct walk *w, const struct gt_family *f) {
+/* Whether a point has any order with a text is asked of whole points: see has_order. */
+static void plan_order(struct walk *w, const struct gt_family *f, const int64_t *number,
+                       const uint32_t *reads) {
+    plan_rule(w, f->sums.when, reads);
+    for (int i = 0; w->order[0] != '\0' && i < f->sums.count; i++) {
+        const struct gt_expr *value = f->sums.number[i].value;
+        add_test(w, (struct test){NUMBER, value, -1, 0, number[i]},
+                 reads_of(value, reads, &f->symbols));
+    }
+}
+
+static void plan_tests(struct walk *w, const struct gt_family *f, const int64_t *number) {
     uint32_t reads[GT_SYMBOLS_MAX] = {0};
     for (int i = 0; i < f->param_count; i++)
         reads[f->param[i].slot] = UINT32_C(1) << i;
@@ -158,8 +174,10 @@ static void plan_tests(struct walk *w, const struct gt_family *f) {
     for (int i = 0; w->accept && i < f->accept_count; i++)
         if (!(f->accept[i].is_speed && w->bound.row_order))
             plan_rule(w, f->accept[i].expr, reads);
+    if (w->order != NULL)
+        plan_order(w, f, number, reads);
     for (int i = 0; w->accept && i < OPERANDS; i++)
-        add_test(w, (struct test){ALIGN, NULL, i, 0},
+        add_test(w, (struct test){ALIGN, NULL, i, 0, 0},
                  reads_of(f->align[i], reads, &f->symbols));
     for (int l = 0, i = 0; l <= f->param_count; i += w->level[l++].tests)
         w->level[l].first = i;
@@ -237,6 +255,8 @@ static bool passes(struct walk *w, const struct test *t) {
         return gt_align_met(&w->bound, t->slot);
     if (gt_expr_eval(&value, t->expr, w->bound.value, NULL) != GEMMTUNE_OK)
         return false;
+    if (t->what == NUMBER)
+        return value == t->wanted;
     if (t->what == DERIVE)
         w->bound.value[t->slot] = value;
     return t->what == DERIVE || value != 0;
@@ -291,10 +311,18 @@ static const struct answer *answer_of(struct walk *w, const struct level *level,
     return a;
 }
 
+/* The tests compare one order alone; of the others, a text may be too long. */
+static bool has_order(const struct walk *w) {
+    char text[GT_ORDER_MAX];
+    return w->order == NULL || w->order[0] != '\0' || gt_order_of(text, &w->bound, NULL);
+}
+
 static bool is_wanted(const struct walk *w) {
     const struct gt_family *f = w->space->family;
     int64_t values[GT_POINT_MAX] = {0};
-    if (w->filter == NULL)
+    if (!has_order(w))
+        return false;
+    if (w->filter == NULL || w->filter->wants == NULL)
         return true;
     for (int i = 0; i < f->param_count; i++)
         values[i] = f->param[i].value[w->at[i]];
@@ -304,11 +332,13 @@ static bool is_wanted(const struct walk *w) {
 static gt_status keep(struct walk *w) {
     struct gt_space *s = w->space;
     const size_t size = (size_t)s->params;
+    if (!is_wanted(w))
+        return GEMMTUNE_OK;
     if (s->count == POINTS_MAX)
         return gt_fail(w->err, GEMMTUNE_EINVAL, "family %s has more than %d legal points",
                        s->family->name, POINTS_MAX);
     if (w->counts) {
-        s->count += is_wanted(w);
+        s->count++;
         return GEMMTUNE_OK;
     }
     if (s->count == w->room) {
@@ -353,16 +383,31 @@ static gt_status descend(struct walk *w, int bound) {
     return status;
 }
 
+/* Notes the order of sums that the points must have, and its numbers. False: no point of
+ * the family has it. */
+static bool set_order(struct walk *w, int64_t number[GT_SUMS_MAX],
+                      const gemmtune_problem *p) {
+    const bool is_float = gt_type_is_float(p->type_a);
+    if (!p->row_order || w->filter == NULL || w->filter->order == NULL)
+        return true;
+    if (is_float)
+        w->order = w->filter->order;
+    return gt_order_numbers(number, w->space->family, is_float, w->filter->order);
+}
+
 /* Walks as the members say that are set already. */
 static gt_status walk(struct walk *w, const struct gt_device *d,
                       const gemmtune_problem *p) {
     const struct gt_family *f = w->space->family;
+    int64_t number[GT_SUMS_MAX];
+    if (!set_order(w, number, p))
+        return GEMMTUNE_OK;
     gt_bind_problem(&w->bound, f, d, p);
     gt_bind_align(&w->bound, p, POINTER_ALIGN);
     w->walk_slot = gt_symbols_find(&f->symbols, "WALK");
     w->m_slot = gt_symbols_find(&f->symbols, "M");
     w->batch_slot = gt_symbols_find(&f->symbols, "BATCH");
-    plan_tests(w, f);
+    plan_tests(w, f, number);
     gt_status status = plan_answers(w, f);
     if (status == GEMMTUNE_OK && holds(w, &w->level[0]))
         status = descend(w, 0);
@@ -372,9 +417,10 @@ static gt_status walk(struct walk *w, const struct gt_device *d,
 
 static gt_status create(struct gt_space *out, const struct gt_family *f,
                         const struct gt_device *d, const gemmtune_problem *p, bool accept,
-                        struct gt_err *err) {
+                        const struct gt_space_filter *filter, struct gt_err *err) {
     struct gt_space s = {.family = f, .params = f->param_count, .raw = 1};
-    struct walk w = {.space = &s, .accept = accept, .enough = SIZE_MAX, .err = err};
+    struct walk w = {
+        .space = &s, .accept = accept, .filter = filter, .enough = SIZE_MAX, .err = err};
     for (int i = 0; i < f->param_count; i++)
         s.raw *= f->param[i].count;
     const gt_status status = walk(&w, d, p);
@@ -387,13 +433,19 @@ static gt_status create(struct gt_space *out, const struct gt_family *f,
 gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
                           const struct gt_device *d, const gemmtune_problem *p,
                           struct gt_err *err) {
-    return create(out, f, d, p, true, err);
+    return create(out, f, d, p, true, NULL, err);
+}
+
+gt_status gt_space_create_wanted(struct gt_space *out, const struct gt_family *f,
+                                 const struct gt_device *d, const gemmtune_problem *p,
+                                 const struct gt_space_filter *filter, struct gt_err *err) {
+    return create(out, f, d, p, true, filter, err);
 }
 
 gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err) {
-    return create(out, f, d, p, false, err);
+    return create(out, f, d, p, false, NULL, err);
 }
 
 gt_status gt_space_count(size_t *out, size_t enough, const struct gt_family *f,
@@ -414,94 +466,4 @@ gt_status gt_space_count(size_t *out, size_t enough, const struct gt_family *f,
 void gt_space_clear(struct gt_space *s) {
     free(s->idx);
     *s = (struct gt_space){0};
-}
-
-/* ---- points ---- */
-
-void gt_space_values(const struct gt_space *s, size_t i, int64_t values[GT_POINT_MAX]) {
-    const unsigned char *at = s->idx + i * (size_t)s->params;
-    for (int j = 0; j < s->params; j++)
-        values[j] = s->family->param[j].value[at[j]];
-}
-
-void gt_space_point(const struct gt_space *s, size_t i, struct gt_point *out) {
-    const unsigned char *at = s->idx + i * (size_t)s->params;
-    out->count = s->params;
-    for (int j = 0; j < s->params; j++) {
-        memcpy(out->entry[j].name, s->family->param[j].name, sizeof out->entry[j].name);
-        out->entry[j].value = s->family->param[j].value[at[j]];
-    }
-}
-
-/* Converts a point to positions in the domains. False when it has other names or values. */
-static bool index_of(unsigned char at[GT_POINT_MAX], const struct gt_space *s,
-                     const struct gt_point *point) {
-    if (point->count != s->params)
-        return false;
-    for (int j = 0; j < s->params; j++) {
-        const struct gt_param *param = &s->family->param[j];
-        int64_t value;
-        int i = 0;
-        if (!gt_point_get(point, param->name, &value))
-            return false;
-        while (i < param->count && param->value[i] != value)
-            i++;
-        if (i == param->count)
-            return false;
-        at[j] = (unsigned char)i;
-    }
-    return true;
-}
-
-/* The walk leaves the packed rows in the order of memcmp. */
-size_t gt_space_at(const struct gt_space *s, const unsigned char *at) {
-    const size_t size = (size_t)s->params;
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = memcmp(s->idx + middle * size, at, size);
-        if (order == 0)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return SIZE_MAX;
-}
-
-size_t gt_space_find(const struct gt_space *s, const struct gt_point *point) {
-    unsigned char at[GT_POINT_MAX];
-    return index_of(at, s, point) ? gt_space_at(s, at) : SIZE_MAX;
-}
-
-/* The squared number of doublings between two values, each plus 1. */
-static double doublings_2(int64_t x, int64_t y) {
-    const double d = log2((1 + (double)x) / (1 + (double)y));
-    return d * d;
-}
-
-size_t gt_space_nearest(double *distance, const struct gt_space *s,
-                        const struct gt_point *point) {
-    double far[GT_POINT_MAX][GT_VALUES_MAX] = {{0}};
-    size_t nearest = SIZE_MAX;
-    *distance = INFINITY;
-    for (int i = 0; i < s->params; i++) {
-        const struct gt_param *param = &s->family->param[i];
-        int64_t value;
-        if (gt_point_get(point, param->name, &value) && value >= 0)
-            for (int j = 0; j < param->count; j++)
-                far[i][j] = doublings_2(param->value[j], value);
-    }
-    for (size_t n = 0; n < s->count; n++) {
-        const unsigned char *at = &s->idx[n * (size_t)s->params];
-        double sum = 0;
-        for (int i = 0; i < s->params; i++)
-            sum += far[i][at[i]];
-        if (sum < *distance) {
-            *distance = sum;
-            nearest = n;
-        }
-    }
-    return nearest;
 }

@@ -31,11 +31,21 @@ gt_status gt_space_create(struct gt_space *out, const struct gt_family *f,
 gt_status gt_space_create_any(struct gt_space *out, const struct gt_family *f,
                               const struct gt_device *d, const gemmtune_problem *p,
                               struct gt_err *err);
-/* Which legal points are wanted, by their values in the family's parameter order. */
+/* Which legal points are wanted. */
 struct gt_space_filter {
+    /* Where p has row_order, the order of sums that the points have, as gt_order_of writes
+     * it; "": any that m leaves alone; NULL: any or none. The walk tests it as early as a
+     * rule. */
+    const char *order;
+    /* By the point's values in the family's parameter order; NULL: all. It is asked for
+     * each point of that order. */
     bool (*wants)(const void *user, const int64_t values[GT_POINT_MAX]);
     const void *user;
 };
+/* Lists the points of gt_space_create that the filter wants, in the same order. */
+gt_status gt_space_create_wanted(struct gt_space *out, const struct gt_family *f,
+                                 const struct gt_device *d, const gemmtune_problem *p,
+                                 const struct gt_space_filter *filter, struct gt_err *err);
 /* Counts the points of gt_space_create that the filter wants (NULL: all), and ends once
  * there are `enough`: *out is then at least `enough`. Nothing is listed. ENOMEM; EINVAL as
  * gt_space_create, for the points that were counted. */

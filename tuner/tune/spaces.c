@@ -46,60 +46,45 @@ struct making {
     const char *order;
 };
 
-/* A limit of workspace or one order of sums, and a family that is fitted to a problem. */
+/* A limit of workspace, and a family that is fitted to a problem. */
 struct limit {
-    const struct gt_tuner *tuner;
+    int64_t workspace_max;
+    const struct gt_device *device;
     struct gt_fit_base base;
 };
 
-/* Whether a point of the family keeps to the limit, and adds in the order. */
+/* Whether a point of the family keeps to the limit. A point that does not fit at all needs
+ * no workspace: its trial says why. */
 static bool keeps_to(const void *user, const int64_t values[GT_POINT_MAX]) {
     const struct limit *l = user;
     struct gt_fit fit;
-    if (gt_fit_end(&fit, &l->base, &l->tuner->device, values, NULL) != GEMMTUNE_OK)
-        return !l->base.problem.row_order;
-    return !l->tuner->limits_workspace ||
-           fit.passes.workspace_bytes <= l->tuner->workspace_max;
+    return gt_fit_end(&fit, &l->base, l->device, values, NULL) != GEMMTUNE_OK ||
+           fit.passes.workspace_bytes <= l->workspace_max;
 }
 
-/* False: there is no limit, or the family does not fit. */
-static bool has_limit(struct limit *out, const struct gt_tuner *t,
-                      const struct gt_family *f, const gemmtune_problem *p,
-                      const char *order) {
-    out->tuner = t;
-    if (!(t->limits_workspace || p->row_order) ||
-        gt_fit_begin(&out->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) != GEMMTUNE_OK)
-        return false;
-    out->base.order = order;
-    return true;
-}
-
-/* Drops the points that need more workspace than the search is limited to, or add in
- * another order. */
-static void drop_unwanted(struct gt_space *s, const struct gt_tuner *t,
-                          const gemmtune_problem *p, const char *order) {
-    const size_t size = (size_t)s->params;
-    int64_t values[GT_POINT_MAX];
-    struct limit limit;
-    size_t kept = 0;
-    if (!has_limit(&limit, t, s->family, p, order))
-        return;
-    for (size_t i = 0; i < s->count; i++) {
-        gt_space_values(s, i, values);
-        if (keeps_to(&limit, values))
-            memmove(s->idx + kept++ * size, s->idx + i * size, size);
-    }
-    s->count = kept;
+/* The points that a search may try. *limit is for as long as the filter is used. */
+static struct gt_space_filter filter_of(struct limit *limit, const struct gt_tuner *t,
+                                        const struct gt_family *f,
+                                        const gemmtune_problem *p, const char *order) {
+    struct gt_space_filter filter = {.order = order, .user = limit};
+    limit->workspace_max = t->workspace_max;
+    limit->device = &t->device;
+    if (t->limits_workspace &&
+        gt_fit_begin(&limit->base, f, &t->device, p, GT_VECTOR_BYTES, NULL) == GEMMTUNE_OK)
+        filter.wants = keeps_to;
+    return filter;
 }
 
 static void make_spaces(void *user, int thread, int64_t first, int64_t end) {
     const struct making *m = user;
+    const struct gt_tuner *t = m->tuner;
     (void)thread;
     for (struct made *x = m->made + first; x < m->made + end; x++) {
-        x->status =
-            gt_space_create(&x->space, x->family, &m->tuner->device, m->problem, &x->why);
-        if (x->status == GEMMTUNE_OK)
-            drop_unwanted(&x->space, m->tuner, m->problem, m->order);
+        struct limit limit;
+        const struct gt_space_filter filter =
+            filter_of(&limit, t, x->family, m->problem, m->order);
+        x->status = gt_space_create_wanted(&x->space, x->family, &t->device, m->problem,
+                                           &filter, &x->why);
     }
 }
 
@@ -188,9 +173,8 @@ static gt_status count_family(size_t *points, size_t enough, const struct gt_tun
                               const struct gt_family *f, const gemmtune_problem *p,
                               struct gt_err *err) {
     struct limit limit;
-    const struct gt_space_filter filter = {keeps_to, &limit};
-    return gt_space_count(points, enough_of(f, enough), f, &t->device, p,
-                          has_limit(&limit, t, f, p, "") ? &filter : NULL, err);
+    const struct gt_space_filter filter = filter_of(&limit, t, f, p, "");
+    return gt_space_count(points, enough_of(f, enough), f, &t->device, p, &filter, err);
 }
 
 gt_status gt_tune_count(size_t *points, size_t enough, const struct gt_tuner *t,
