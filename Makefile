@@ -497,7 +497,7 @@ check-platform: $(B)/gemmtune $(PLATFORM_TESTS) $(TOOLS)
 # Runs families that need CUDA, in software; built with optimisation. Its tests are the ones
 # that skip themselves where no NVRTC is. The largest text comes first: it has the most to do.
 PTX_TESTS = $(call pick,$(shell ls -S $$(grep -l '^use_software_gpu$$' tests/tune/*.sh)))
-check-ptx: $(B)/gemmtune $(TOOLS) $(addprefix $(B)/tests/device/test_,pack odd_pointers one_call drawn)
+check-ptx: $(B)/gemmtune $(TOOLS) $(addprefix $(B)/tests/device/test_,pack odd_pointers one_call drawn fold)
 	@FAKE_NVRTC_REAL=$(CURDIR)/$(call nvrtc_of,nvrtc13) GT_SHARE=$(GT_SHARE) $(RUN) $(PTX_TESTS)
 
 # Coverage-guided: make fuzz CC=clang SAN=fuzzer-no-link,address, then, for as long as you let it,

@@ -25,6 +25,11 @@
  * their sums in the workspace, where a second kernel adds them, or they are a CLUSTER and
  * add up in each other's shared memory.
  *
+ * FOLD > 1 is for problems with row_order: one block adds up FOLD parts of k as that many
+ * blocks of SPLIT would. It sums a part in its accumulators, adds them to a second set of
+ * registers, and begins the next part with zeros. So a product of many rows has the bits of
+ * a product of few rows, for which SPLIT is fast.
+ *
  * An operand that is contiguous along k must be transposed. With REPACK 1 a kernel does
  * that beforehand, once, into the workspace, so that all copies have 16 bytes. With REPACK
  * 2 it also copies operands that need no transposing, so that their rows are aligned. It
@@ -40,6 +45,8 @@
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
  * STREAM    blocks a multiprocessor that share all slabs of all tiles; 0: a tile a block
+ * FOLD      parts of k that one block sums one after the other, and then adds as a split of
+ *           k would
  * VA VB     elements in a copy of A, of B. An operand that is contiguous along k is
  *           transposed by copies of 1, and keeps its order in copies of 16 bytes
  * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. The products
@@ -49,8 +56,8 @@
  * GROUP     rows of tiles that are walked together, for the L2 cache
  *
  * gemmtune trial f32-tn-4096x4096x4096 --family multistage --point
- *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4
- *   ORDER=0 REPACK=0 MINB=1 GROUP=8"
+ *  "BM=256 BN=128 BK=8 TM=16 TN=8 STAGES=4 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0
+ *   FOLD=1 VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=8"
  *
  * Method: Kerr, Merrill, Demouth, Tran, CUTLASS: fast linear algebra in CUDA C++ (2017),
  * and the multistage pipelines that sm_80 added to it.
@@ -281,6 +288,14 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
         GT_UNROLL
         for (int e = 0; e < TM * TN; e++)
             acc[e] = 0;
+#if GT_FOLD > 1
+        const int fold = gt_cdiv(per, GT_FOLD); /* slabs of a part */
+        int left = fold;
+        gt_acc sum[TM * TN];
+        GT_UNROLL
+        for (int e = 0; e < TM * TN; e++)
+            sum[e] = 0;
+#endif
 
 /* Starts to copy slab s, if there is one, to `stage`, and moves pa and pb on. */
 #define COPY(stage, rest, whole)                                                           \
@@ -344,7 +359,24 @@ GT_KERNEL(gemm, GT_THREADS, 1, GT_FIT)(GT_PARAMS) {
                 }
             free = now;
             now = next;
+#if GT_FOLD > 1
+            /* The sum begins with 0, as the sums of reduce.h and of a cluster do: a first
+             * part of -0 becomes +0. */
+            if (--left == 0) {
+                left = fold;
+                GT_UNROLL
+                for (int e = 0; e < TM * TN; e++) {
+                    sum[e] += acc[e];
+                    acc[e] = (gt_acc)0;
+                }
+            }
+#endif
         }
+#if GT_FOLD > 1
+        GT_UNROLL
+        for (int e = 0; e < TM * TN; e++)
+            acc[e] = sum[e];
+#endif
 
         GT_LEAD(PARTIAL);
         /* The sum of a part of k goes to the workspace. */

@@ -10,8 +10,8 @@
 enum { M = 8, N = 64, K = 256, QUEUES = 2, THREADS = 4, CALLS = 4 };
 #define PROBLEM "f32-nn-8x64x256"
 #define POINT                                                                              \
-    "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=8 CLUSTER=0 STREAM=0 VA=1 VB=1 "  \
-    "ORDER=0 REPACK=0 MINB=1 GROUP=1"
+    "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=8 CLUSTER=0 STREAM=0 FOLD=1 "     \
+    "VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1"
 
 static const float one = 1, zero = 0;
 

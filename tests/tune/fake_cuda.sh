@@ -250,7 +250,7 @@ early() {
     for _ in 1 2 3 4 5; do
         run FAKE_CUDA_DEVICE="$1" FAKE_CUDA_REPORT="$TMPDIR/early" trial f32-nn-64x48x256 \
             --device 0 --family multistage --point "BM=32 BN=32 BK=16 TM=4 TN=4 STAGES=2 SLICES=1 \
-$2 CLUSTER=0 STREAM=0 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1"
+$2 CLUSTER=0 STREAM=0 FOLD=1 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1"
         [ -s "$TMPDIR/early" ] && break
     done
     echo "exit $code, $(sed -n 's/.* early \([0-9]*\) .*/\1/p' "$TMPDIR/early" | grep -cv '^0$')"

@@ -33,14 +33,15 @@ struct mutant {
 #define SKINNY_STREAM /* no slabs */                                                       \
     "SIDE=0 S=4 R=2 V=1 VX=1 U=2 STAGES=1 LANES=32 THREADS=128 MINB=1 SPLIT=1"
 
-#define MULTI_OF(slices, split, stream, v, repack)                                         \
+#define MULTI_OF(slices, split, stream, fold, v, repack)                                   \
     "BM=32 BN=32 BK=32 TM=4 TN=4 STAGES=2 SLICES=" slices " SPLIT=" split                  \
-    " CLUSTER=0 STREAM=" stream " VA=" v " VB=" v " ORDER=0 REPACK=" repack                \
+    " CLUSTER=0 STREAM=" stream " FOLD=" fold " VA=" v " VB=" v " ORDER=0 REPACK=" repack  \
     " MINB=1 GROUP=1"
-#define MULTI        MULTI_OF("2", "1", "0", "1", "0")
-#define MULTI_SPLIT  MULTI_OF("1", "2", "0", "1", "0")
-#define MULTI_STREAM MULTI_OF("1", "1", "3", "1", "0") /* shares end within tiles */
-#define MULTI_PACK   MULTI_OF("1", "1", "0", "4", "2")
+#define MULTI        MULTI_OF("2", "1", "0", "1", "1", "0")
+#define MULTI_SPLIT  MULTI_OF("1", "2", "0", "1", "1", "0")
+#define MULTI_STREAM MULTI_OF("1", "1", "3", "1", "1", "0") /* shares end within tiles */
+#define MULTI_FOLD   MULTI_OF("1", "1", "0", "2", "1", "0")
+#define MULTI_PACK   MULTI_OF("1", "1", "0", "1", "4", "2")
 
 /* Blocks of 256 threads: on a GPU a missing barrier shows only where several warps share a
  * scheduler, and a warp does not merely overwrite what itself has read. */

@@ -16,6 +16,11 @@ proof() {
 }
 none="exit 0, 0 differ (seed 1)"
 proof "$none" f32-nt-5x24x33 i32-nn-1x9x17 f32-tn-1x17x20,epi=bias_gelu_residual
+# A record that folds parts of k chooses the order of a split, and serves every m.
+for point in FOLD=2 "SPLIT=2 GROUP=1"; do
+    has "rows in the order of two parts, by $point" "$("$GT_BUILD/tests/device/row_order" \
+        f32-nn-64x40x64,row_order multistage "$point" 70 2 2>&1)" 'fma parts=2 of=32: * rows, 0 differ, *'
+done
 "$GEMMTUNE" verify --row-order --rows 9 --device 0 f32-nn-4x4x4 --sample 1 >/dev/null 2>&1
 is "--sample goes without --row-order" $? 2
 "$GEMMTUNE" verify --rows 9 --device 0 >/dev/null 2>&1

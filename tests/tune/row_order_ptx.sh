@@ -17,6 +17,9 @@ rows() {
     is "$1 by $2 $3: $out" "exit $?" "exit 0"
 }
 small="BM=64 WGM=1 STAGES=2 GROUP=1 REPACK=0"
+FAKE_CUDA_DEVICE=h200 GEMMTUNE_LIBOPENCL=/nowhere "$GT_BUILD/tests/device/test_fold" >"$TMPDIR/out" 2>&1
+is "parts of k that a block folds, as splits and clusters" "exit $?$(grep FAILED "$TMPDIR/out")" "exit 0"
+has "clusters were compared" "$(cat "$TMPDIR/out")" "split ones and of 3 clusters"
 rows h200 bf16-nt-64x48x160,row_order wgmma "$small BN=16"
 rows h200 bf16-nt-64x48x320,row_order wgmma "$small BN=16 SPLIT=2"
 # A cluster's parts, and blocks that compute all parts, in turns too.
@@ -26,6 +29,7 @@ rows h200 tf32-nt-64x48x64,row_order mma "VA=16 VB=16"
 rows a100 f16-nn-64x40x72,row_order,epi=bias_gelu mma "SPLIT=2"
 rows a100 f64-nn-64x40x48,row_order dmma "SLICES=2"
 rows h200 f32-nn-64x40x48,row_order multistage "SPLIT=2 GROUP=1"
+rows h200 f32-nn-64x40x64,row_order multistage "FOLD=2"
 rows h200 f32-nt-64x40x64,row_order skinny "LANES=8"
 rows a100 f32@split-nt-64x40x48,row_order triple ""
 exit "$bad"

@@ -144,8 +144,8 @@ static void test_workspace(void **state) {
     for (int i = 0; i < 2; i++) {
         char point[160];
         snprintf(point, sizeof point,
-                 "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 %s CLUSTER=0 STREAM=0 VA=1 "
-                 "VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+                 "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 %s CLUSTER=0 STREAM=0 "
+                 "FOLD=1 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
                  split[i]);
         two[i] = known[0];
         two[i].family = gt_families_find(families, "multistage");

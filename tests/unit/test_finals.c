@@ -256,10 +256,11 @@ static void test_seed_of_the_job(void **state) {
 
 static void set_point(struct gt_candidate *c, int split) {
     char point[160];
-    snprintf(point, sizeof point,
-             "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=%d CLUSTER=0 STREAM=0 "
-             "VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
-             split);
+    snprintf(
+        point, sizeof point,
+        "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=%d CLUSTER=0 STREAM=0 FOLD=1 "
+        "VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+        split);
     gt_candidate_set(c, "multistage", point);
 }
 

@@ -76,7 +76,7 @@ static void test_one_odd_operand(void **state) {
     const struct gt_known known[] = {
         known_of("f32-nn-1024x1024x1024", "multistage",
                  "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=3 SLICES=1 SPLIT=2 CLUSTER=1 "
-                 "STREAM=0 VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+                 "STREAM=0 FOLD=1 VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=1",
                  50000)};
     (void)state;
     const struct gt_choice c = ask("f32-nn-1024x1024x1023", known, 1);

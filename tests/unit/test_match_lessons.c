@@ -103,7 +103,7 @@ static void test_the_strict_twin_competes(void **state) {
                  3800),
         known_of("f32-nn-256x256x256", "multistage",
                  "BM=16 BN=32 BK=64 TM=4 TN=4 STAGES=6 SLICES=4 SPLIT=1 CLUSTER=0 STREAM=0 "
-                 "VA=4 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
+                 "FOLD=1 VA=4 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1",
                  3350),
     };
     (void)state;
@@ -184,8 +184,8 @@ static double predicted_ns(const char *problem, const char *family, const char *
 }
 
 #define TILE                                                                               \
-    "BM=64 BN=64 BK=32 TM=8 TN=8 STAGES=3 SLICES=2 SPLIT=1 CLUSTER=0 STREAM=0 VA=4 VB=4 "  \
-    "ORDER=0 REPACK=0 MINB=1 GROUP=8"
+    "BM=64 BN=64 BK=32 TM=8 TN=8 STAGES=3 SLICES=2 SPLIT=1 CLUSTER=0 STREAM=0 FOLD=1 "     \
+    "VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=8"
 
 /* Two lessons of one kernel, equally far away: one launch of a few blocks takes twice the
  * predicted time, and a device full of multiply-adds half of it. The lesson counts where

@@ -43,6 +43,9 @@ static void test_orders_of_points(void **state) {
         {"multistage", "f32-nn-5x64x64", "", "fma"},
         {"multistage", "f32-nn-5x64x64", "SPLIT=4", "fma parts=4 of=16"},
         {"multistage", "f32-nn-5x64x64", "SPLIT=4 CLUSTER=1", "fma parts=4 of=16"},
+        {"multistage", "f32-nn-5x64x64", "FOLD=4", "fma parts=4 of=16"},
+        {"multistage", "f32-nn-5x64x63", "FOLD=2", "fma parts=2 of=32 padded=1"},
+        {"multistage", "f32-nn-5x64x63", "SPLIT=2", "fma parts=2 of=32 padded=1"},
         {"multistage", "f32-nn-5x64x64", "SLICES=2", "fma slices=2 slab=16"},
         {"multistage", "f32-nn-5x64x64", "STREAM=1", ""},
         {"tma", "f32-nn-64x64x64", "", "fma"},
@@ -257,6 +260,80 @@ static void test_rules_about_speed(void **state) {
     }
 }
 
+#define FOLDED_MULTISTAGE                                                                  \
+    "BM=128 BN=128 BK=16 TM=8 TN=8 STAGES=3 SLICES=1 SPLIT=1 CLUSTER=0 STREAM=0 FOLD=2 "   \
+    "VA=4 VB=4 ORDER=0 REPACK=0 MINB=1 GROUP=8"
+
+/* A record that folds parts of k serves every m of its n and k, beside points that split.
+ * Without row_order it serves nothing, its own size neither. */
+static void test_folded_parts(void **state) {
+    static const char *const asked[] = {"f32-nn-1x1024x4096", "f32-nn-64x1024x4096",
+                                        "f32-nn-4096x1024x4096",
+                                        "f32-nn-64x1024x4096,batch=5"};
+    char text[GT_ORDER_MAX];
+    (void)state;
+    remember("f32-nn-4096x1024x4096,row_order", "multistage", FOLDED_MULTISTAGE);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        for (int ordered = 0; ordered < 2; ordered++) {
+            char name[GT_PROBLEM_NAME_MAX];
+            struct gt_err err = {""};
+            struct gt_choice choice;
+            int64_t fold = 1;
+            (void)snprintf(name, sizeof name, "%s%s", asked[i],
+                           ordered ? ",row_order" : "");
+            assert_int_equal(ask(&choice, name, &err), GEMMTUNE_OK);
+            (void)gt_point_get(&choice.point, "FOLD", &fold);
+            if (!ordered) {
+                assert_int_equal(fold, 1);
+                continue;
+            }
+            assert_true(gt_order_of(text, &choice.fit.binding, NULL));
+            assert_string_equal(text, "fma parts=2 of=2048");
+        }
+    struct gt_choice choice;
+    assert_int_equal(ask(&choice, "f32-nn-4096x1024x4096,row_order", NULL), GEMMTUNE_OK);
+    int64_t fold = 1;
+    assert_true(gt_point_get(&choice.point, "FOLD", &fold));
+    assert_int_equal(fold, 2);
+}
+
+/* A fold needs whole parts, and has no order of its own for integers. */
+static void test_what_is_not_folded(void **state) {
+    static const struct {
+        const char *problem, *point;
+        bool may;
+    } rows[] = {
+        {"f32-nn-64x64x64,row_order", "FOLD=2", true},
+        {"f32-nn-64x64x64", "FOLD=2", false},
+        {"f32-nn-64x64x64,row_order", "FOLD=3", false},
+        {"f32-nn-64x64x48,row_order", "FOLD=2", false},
+        {"f32-nn-64x64x61,row_order", "FOLD=2", true},
+        {"f32-nn-64x64x64,row_order", "FOLD=2 SPLIT=2", false},
+        {"f32-nn-64x64x64,row_order", "FOLD=2 SLICES=2", false},
+        {"f32-nn-64x64x64,row_order", "FOLD=2 STREAM=1", false},
+        {"i32-nn-64x64x64,row_order", "FOLD=2", false},
+        {"f64-nn-64x64x64,row_order", "FOLD=2", true},
+        {"f32-nn-256x256x64,row_order", "FOLD=1 BM=256 BN=128 TM=16 TN=8", true},
+        /* two sets of such sums do not fit the registers */
+        {"f32-nn-256x256x64,row_order", "FOLD=2 BM=256 BN=128 TM=16 TN=8", false},
+    };
+    const struct gt_family *f = gt_families_find(families, "multistage");
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const gemmtune_problem p = problem_of(rows[i].problem);
+        struct gt_point point, given;
+        struct gt_fit fit;
+        gt_family_default(f, &point);
+        assert_int_equal(gt_point_parse(&given, rows[i].point, NULL), GEMMTUNE_OK);
+        for (int j = 0; j < given.count; j++)
+            assert_int_equal(
+                gt_point_set(&point, given.entry[j].name, given.entry[j].value, NULL),
+                GEMMTUNE_OK);
+        if ((gt_fit_point(&fit, f, &h200, &p, &point, NULL) == GEMMTUNE_OK) != rows[i].may)
+            fail_msg("%s %s", rows[i].problem, rows[i].point);
+    }
+}
+
 static void test_pinned_order(void **state) {
     static const struct {
         const char *problem, *order; /* NULL: no pin decides */
@@ -288,9 +365,11 @@ int main(void) {
         cmocka_unit_test(test_what_an_order_does_not_follow),
         cmocka_unit_test(test_rules_about_speed),
         cmocka_unit_test(test_pinned_order),
+        cmocka_unit_test(test_what_is_not_folded),
         cmocka_unit_test_setup(test_default_until_a_record, forget),
         cmocka_unit_test_setup(test_most_problems_win, forget),
         cmocka_unit_test_setup(test_answers_have_the_order, forget),
+        cmocka_unit_test_setup(test_folded_parts, forget),
         cmocka_unit_test_setup(test_refusal_instead_of_other_bits, forget),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

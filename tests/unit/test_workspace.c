@@ -11,9 +11,9 @@
 enum { NEED = 8 * 64 * 64 * 4, WORKSPACE = LDC + 1, STREAMS = 4, CALLS = 200 };
 
 static void put_deep(struct gt_db *db, gemmtune_backend backend, const char *hash) {
-    static const char split[] = "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=8 "
-                                "CLUSTER=0 STREAM=0 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 "
-                                "GROUP=1";
+    static const char split[] =
+        "BM=64 BN=64 BK=16 TM=4 TN=8 STAGES=2 SLICES=1 SPLIT=8 CLUSTER=0 STREAM=0 "
+        "FOLD=1 VA=1 VB=1 ORDER=0 REPACK=0 MINB=1 GROUP=1";
     const gemmtune_target target = {
         .struct_size = sizeof target, .backend = backend, .context = &builds};
     struct gt_gpu *gpu;
