@@ -34,7 +34,7 @@ static bool is_rule(const char *line, size_t len) {
     return strncmp(line, "static_assert(", 14) == 0 && tag != NULL && tag < line + len;
 }
 
-/* Takes out lines that begin with #line and those of rules, then comments and blanks. */
+/* Takes out lines of rules and lines that begin with #line, then comments and blanks. */
 static void reduce(char *text) {
     char *to = text;
     for (const char *line = text; *line != '\0';) {

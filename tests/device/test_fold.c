@@ -122,7 +122,7 @@ static bool run_point(struct outputs *out, struct memory *x, const struct gt_fam
     return true;
 }
 
-/* Whether the point may run. Its order and its bits are those of the folded sums. */
+/* Whether the point may run. It has the order and the bits of the folded sums. */
 static bool is_same(struct memory *x, const struct gt_family *f, const char *text,
                     const gemmtune_problem *p) {
     if (!run_point(&other, x, f, text, p))

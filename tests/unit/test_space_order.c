@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The points of one order of sums: the walk that keeps to it finds those of the whole space
- * that have it. */
+/* The points of one order of sums: the walk that keeps to it finds the ones of the whole
+ * space that have it. */
 #include "tuner/search/space.h"
 
 #include "tuner/study/predict.h"

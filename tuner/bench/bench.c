@@ -177,14 +177,25 @@ static gt_status time_briefly(double *ns, struct gt_bench *b, struct contender *
     return status;
 }
 
+/* Times a default that is wrong by our bound. A program that is content with it waits no
+ * longer than this. */
+static void time_wrong_default(struct gt_bench *b, struct contender *p) {
+    double ns;
+    if (p->player.variant == 0 && p->side->wrong > 0 &&
+        time_briefly(&ns, b, p, NULL) == GEMMTUNE_OK)
+        p->side->wrong_default_ns = ns;
+}
+
 /* Chooses the fastest correct variant. False when none is correct. */
 static bool choose_variant(struct gt_bench *b, struct contender *p, int variants) {
     struct gt_err err = {""};
     double best_ns = 0, ns = 0;
     int best = -1;
     for (p->player.variant = 0; p->player.variant < variants; p->player.variant++) {
-        if (!is_right(b, p, 0, 2))
+        if (!is_right(b, p, 0, 2)) {
+            time_wrong_default(b, p);
             continue;
+        }
         const gt_status status = variants > 1 ? time_briefly(&ns, b, p, &err) : GEMMTUNE_OK;
         if (status != GEMMTUNE_OK)
             leave_out(p->side, outcome_of(status), err.line);

@@ -50,6 +50,9 @@ struct gt_bench_side {
     /* the reason for not taking part, or for leaving out the last such variant; or "" */
     char error[GT_VERDICT_TEXT_MAX];
     int wrong; /* number of variants with wrong results */
+    /* The time of variant 0, which programs get by default, if its result was wrong by our
+     * bound; 0: it was right, or could not be timed. A short measurement. */
+    double wrong_default_ns;
 };
 
 struct gt_bench_line {

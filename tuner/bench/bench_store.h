@@ -2,7 +2,8 @@
 /*
  * bench_store.h - lines of a comparison on their way into a database: a row for each
  * library that was timed beside our kernel and has a version. The library reads these rows
- * (gemmtune_plan_rival).
+ * (gemmtune_plan_rival). A row has the time of a default that is wrong by our bound, where
+ * this one is shorter: a program would get it.
  */
 #ifndef GT_TUNER_BENCH_BENCH_STORE_H
 #define GT_TUNER_BENCH_BENCH_STORE_H
