@@ -53,9 +53,9 @@
  * MINB      blocks that must fit a multiprocessor
  * SPLIT     parts of k, a block each
  * REDUCE    where they are added up: 0 in the workspace by a second kernel, 1 in the shared
- *           memory of a cluster, 2 in registers: one block computes all parts, one after the
- *           other. Always in the order of k: the sum is the same. 2 is for many rows that
- *           must have the bits of few rows
+ *           memory of a cluster, 2 in registers: one block computes all parts in turns.
+ *           Always in the order of k: the sum is the same. 2 is for many rows that must
+ *           have the bits of few rows
  * TAIL      how last tiles that would leave units idle are shared; 0: not at all.
  *           1: all blocks have equal shares of the slabs of these and of as many tiles as
  *           there are blocks, then whole tiles (shares.h).
@@ -82,8 +82,8 @@
 
 #if GT_REDUCE == 2
 /* Computes one part of the item's k after the other and adds each to the sums, as a cluster
- * adds the parts of its blocks. The first part is copied: 0 + -0 would be 0. The stage of the
- * last slab is not released yet. */
+ * adds the parts of its blocks. The first part is copied: 0 + -0 would be 0. The last
+ * slab's stage is not released yet. */
 GT_INLINE int add_parts(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
                         int slabs, const struct group *g) {
     const int deep = slabs / PARTS_OF_BLOCK;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* space_points.c - the points of a space that was listed: by index, by value, by distance.
- */
+/* space_points.c - the points of a space that was listed: by index, value or distance. */
 #include "tuner/search/space.h"
 
 #include <math.h>
