@@ -419,6 +419,14 @@ bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, in
     return which == 0;
 }
 
+int gt_family_split(const struct gt_family *f) {
+    int i = 0;
+    while (f->has_shape && i < f->param_count &&
+           !gt_expr_uses(f->shape[GT_SHAPE_SPLIT], f->param[i].slot))
+        i++;
+    return f->has_shape && i < f->param_count ? i : -1;
+}
+
 /* ---- shape ---- */
 
 bool gt_shape_of(int64_t out[GT_SHAPE_COUNT], const struct gt_binding *b) {

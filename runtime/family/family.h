@@ -417,6 +417,8 @@ void gt_family_start(const struct gt_family *f, int i, struct gt_point *out);
 /* Sets the parameters of "adapt" to combination `which` of their values, from 0. False past
  * the last one. */
 bool gt_family_adapt(int64_t values[GT_POINT_MAX], const struct gt_family *f, int which);
+/* The parameter that splits k: the first one that the shape's "split" uses. -1: none. */
+int gt_family_split(const struct gt_family *f);
 
 /*
  * The order in which a kernel of the bound point adds the k products of an element of C, as

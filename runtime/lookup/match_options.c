@@ -156,16 +156,6 @@ static bool is_misfit(const struct gt_forecasts *all) {
 
 /* ---- adapted points ------------------------------------------------------------------ */
 
-/* The index of the parameter that is the family's shape "split", the number of parts of k;
- * -1: there is none. */
-static int split_of(const struct gt_family *f) {
-    const char *name = f->has_shape ? gt_expr_text(f->shape[GT_SHAPE_SPLIT]) : "";
-    int i = f->param_count - 1;
-    while (i >= 0 && strcmp(f->param[i].name, name) != 0)
-        i--;
-    return i;
-}
-
 /* Whether the option is that point of the family. */
 static bool is_point(const struct gt_forecast *o, const struct gt_family *f,
                      const int64_t values[GT_POINT_MAX]) {
@@ -222,7 +212,7 @@ static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
         return true;
     if (!o.asks_model || add_lowered(all, &o))
         return false;
-    const int split = split_of(o.family);
+    const int split = gt_family_split(o.family);
     bool misfit = is_misfit(all);
     if (!misfit && split >= 0 && o.values[split] != 1) {
         o.values[split] = 1;
@@ -238,7 +228,7 @@ static bool offer(struct gt_forecasts *all, struct gt_forecast o, bool adapts) {
 
 /* Adds the option with each other split of k. */
 static void add_splits(struct gt_forecasts *all, struct gt_forecast o) {
-    const int at = split_of(o.family);
+    const int at = gt_family_split(o.family);
     const int64_t own = at >= 0 ? o.values[at] : 0;
     if (at < 0 || !o.asks_model)
         return;
@@ -254,7 +244,7 @@ static void add_splits(struct gt_forecasts *all, struct gt_forecast o) {
 /* Whether a cheaper option differs from option `i` in the split of k alone. */
 static bool has_cheaper(const struct gt_forecasts *all, int i) {
     const struct gt_forecast *o = &all->item[i];
-    const int split = split_of(o->family);
+    const int split = gt_family_split(o->family);
     for (int j = 0; split >= 0 && j < i; j++) {
         const struct gt_forecast *other = &all->item[j];
         int64_t values[GT_POINT_MAX];
@@ -306,7 +296,7 @@ static void add_filling(struct gt_forecasts *all, struct gt_forecast o) {
     const struct gt_passes *passes = &all->fit.passes;
     const int64_t *grid = passes->item[passes->main].launch.grid;
     const int64_t fill = all->lookup->query.device->units / (grid[0] * grid[1] * grid[2]);
-    const int at = split_of(o.family);
+    const int at = gt_family_split(o.family);
     if (at < 0 || o.values[at] != 1)
         return;
     const struct gt_param *split = &o.family->param[at];

@@ -92,15 +92,6 @@ static bool add(struct judging *j, const struct gt_family *f, const int64_t *val
     return true;
 }
 
-/* The parameter that is the family's split of k; -1: there is none. */
-static int split_of(const struct gt_family *f) {
-    const char *name = f->has_shape ? gt_expr_text(f->shape[GT_SHAPE_SPLIT]) : "";
-    int i = f->param_count - 1;
-    while (i >= 0 && strcmp(f->param[i].name, name) != 0)
-        i--;
-    return i;
-}
-
 /* Whether the order of sums names the parameter. */
 static bool decides_order(const struct gt_family *f, int param) {
     bool used = false;
@@ -112,7 +103,7 @@ static bool decides_order(const struct gt_family *f, int param) {
 /* Adds the point, and the points with other splits of k. */
 static bool add_splits(struct judging *j, const struct gt_family *f,
                        const int64_t *values) {
-    const int split = split_of(f);
+    const int split = gt_family_split(f);
     int64_t other[GT_POINT_MAX];
     bool added = add(j, f, values);
     memcpy(other, values, (size_t)f->param_count * sizeof *values);
@@ -124,6 +115,20 @@ static bool add_splits(struct judging *j, const struct gt_family *f,
     return added;
 }
 
+/* Adds the points with other splits of k, and the same with the first values of the
+ * parameters that adapt to a problem: a fast way out may have no room for parts. */
+static bool add_ways(struct judging *j, const struct gt_family *f, const int64_t *values) {
+    int64_t other[GT_POINT_MAX];
+    bool differs = false;
+    memcpy(other, values, (size_t)f->param_count * sizeof *values);
+    for (int i = 0; i < f->adapt_count; i++) {
+        const int64_t first = f->param[f->adapt[i]].value[0];
+        differs = differs || other[f->adapt[i]] != first;
+        other[f->adapt[i]] = first;
+    }
+    return add_splits(j, f, values) && (!differs || add_splits(j, f, other));
+}
+
 /* The same for the point with each other value of each parameter that decides the order. */
 static bool add_orders(struct judging *j, const struct gt_family *f,
                        const int64_t *values) {
@@ -133,8 +138,8 @@ static bool add_orders(struct judging *j, const struct gt_family *f,
         memcpy(other, values, (size_t)f->param_count * sizeof *values);
         for (int v = 0; v < f->param[i].count && added; v++) {
             other[i] = f->param[i].value[v];
-            if (i != split_of(f) && decides_order(f, i) && other[i] != values[i])
-                added = add_splits(j, f, other);
+            if (i != gt_family_split(f) && decides_order(f, i) && other[i] != values[i])
+                added = add_ways(j, f, other);
         }
     }
     return added;
