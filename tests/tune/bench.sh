@@ -228,6 +228,7 @@ has "with none left there is no baseline" "$(cat "$TMPDIR/out")" "rival failed"
 FAKE_CUBLAS=ltwrong bench "$one" --against cublaslt --json
 is "a wrong candidate is left out" "$(lines baseline_is)" "cublasLt 13.1.0, candidate 2 of 2"
 has "and said so" "$(lines note)" ": 1 wrong candidate left out: $one"
+has "with the time of what a program gets" "$(lines note)" " (its default, which is wrong, "
 # They are counted, on a line and on all lines.
 FAKE_CUBLAS=ltallwrong@36 bench "$one" "$other" --json
 has "all candidates are wrong" "$(lines note | head -n 1)" \

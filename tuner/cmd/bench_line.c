@@ -43,7 +43,7 @@ static void note_of(char *text, size_t size, const struct gt_bench_entry *e) {
         if (s->timed && at < size)
             at += (size_t)snprintf(text + at, size - at, " %s",
                                    gt_show_ns(ns, s->time.median_ns));
-        if (s->wrong_default_ns > 0 && at < size)
+        if (s->timed && s->wrong_default_ns > 0 && at < size)
             at +=
                 (size_t)snprintf(text + at, size - at, " (its default, which is wrong, %s)",
                                  gt_show_ns(ns, s->wrong_default_ns));
