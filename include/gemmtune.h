@@ -482,10 +482,13 @@ typedef struct gemmtune_rival_info {
     char library[32]; /* "cublas" or "cublaslt" */
     int32_t version;  /* of the library, as cublasGetVersion gives it: 130100 is 13.1.0 */
     int32_t verdict;  /* 1: our kernel is faster; 0: neither is proven faster; -1: slower */
-    double ours_ns, rival_ns;            /* medians of one product */
-    double ratio, ratio_low, ratio_high; /* rival's time over ours, taken round by round:
-                                          * the median and its 95 % interval */
-    size_t workspace;                    /* bytes that each of the two had */
+    /* Medians of one product. Where the default of a library is outside of our bound and
+     * takes less time, rival_ns is that time, by a short measurement. */
+    double ours_ns, rival_ns;
+    /* The rival's time over ours, taken round by round: the median and its 95 % interval;
+     * scaled to such a default. */
+    double ratio, ratio_low, ratio_high;
+    size_t workspace; /* bytes that each of the two had */
     int32_t verified; /* 1: measured on the machine of the database; 0: it came from another
                        * one with such a device, by import or merge */
     int32_t rounds;   /* that were measured */

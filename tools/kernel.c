@@ -30,8 +30,11 @@ static bool knows_its_place(const char *text) {
 /* A family's rule, as the preprocessor leaves it, makes no code. A record's point keeps to
  * all rules, or it could not be bound. */
 static bool is_rule(const char *line, size_t len) {
-    const char *tag = strstr(line, ", \"gt_rule_");
-    return strncmp(line, "static_assert(", 14) == 0 && tag != NULL && tag < line + len;
+    static const char begin[] = "static_assert(", tag[] = ", \"gt_rule_";
+    if (strncmp(line, begin, sizeof begin - 1) != 0)
+        return false;
+    const char *at = strstr(line, tag);
+    return at != NULL && at < line + len;
 }
 
 /* Takes out lines of rules and lines that begin with #line, then comments and blanks. */

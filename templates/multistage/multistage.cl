@@ -45,8 +45,8 @@
  * SLICES    parts of a slab, a team each SPLIT     parts of k, a block each
  * CLUSTER   1: the SPLIT blocks are a cluster (sm_90)
  * STREAM    blocks a multiprocessor that share all slabs of all tiles; 0: a tile a block
- * FOLD      parts of k that one block sums one after the other, and then adds as a split of
- *           k would
+ * FOLD      parts of k that one block sums one after the other, and adds up as a split of k
+ *           would
  * VA VB     elements in a copy of A, of B. An operand that is contiguous along k is
  *           transposed by copies of 1, and keeps its order in copies of 16 bytes
  * ORDER     of the multiply-adds: 0 by rows, 1 by columns, 2 by pairs of rows. The products

@@ -3,6 +3,7 @@
  * items.h - what a block of wgmma computes: the constants of a point, its instructions, the
  * kernels beside it, and the items of a block. wgmma.cu explains the words.
  */
+/* With REDUCE 2 a block has all parts of its tile, so a tile is one item. */
 #if GT_REDUCE == 2
 #define PARTS_OF_BLOCK GT_SPLIT
 #define BLOCKS_OF_TILE 1

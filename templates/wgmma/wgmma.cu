@@ -51,7 +51,7 @@
  * GROUP     rows of tiles that are walked together, for the L2 cache
  * PERSIST   1: as many blocks as fit the device, each with a tile after another
  * MINB      blocks that must fit a multiprocessor
- * SPLIT     parts of k, a block each
+ * SPLIT     parts of k, a block each; with REDUCE 2 one block has them all
  * REDUCE    where they are added up: 0 in the workspace by a second kernel, 1 in the shared
  *           memory of a cluster, 2 in registers: one block computes all parts in turns.
  *           Always in the order of k: the sum is the same. 2 is for many rows that must
@@ -82,8 +82,8 @@
 
 #if GT_REDUCE == 2
 /* Computes one part of the item's k after the other and adds each to the sums, as a cluster
- * adds the parts of its blocks. The first part is copied: 0 + -0 would be 0. The last
- * slab's stage is not released yet. */
+ * adds the parts of its blocks. The first part is copied: added to 0, a sum of -0
+ * would become +0, and a cluster keeps -0. The last slab's stage is not released yet. */
 GT_INLINE int add_parts(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
                         int slabs, const struct group *g) {
     const int deep = slabs / PARTS_OF_BLOCK;
@@ -111,7 +111,8 @@ GT_INLINE int add_parts(gt_acc *sums, const struct gt_stages *r, struct gt_turn 
 #endif
 
 /* Starts all products of an item that comes after `turns` others of the block and whose
- * first slab has this turn. Returns the last slab's stage, whose products still run. */
+ * first slab has this turn. Returns the last slab's stage. Its products still
+ * run, except with REDUCE 2. */
 GT_INLINE int consume(gt_acc *sums, const struct gt_stages *r, struct gt_turn turn,
                       int slabs, const struct group *g, int turns) {
     gt_acc of_slab[PROMOTE ? FRAGS * SUMS : 1] = {0};

@@ -124,6 +124,8 @@ static void test_one_order(void **state) {
         {"bf16-nt-1x6144x4096,row_order", "skinny"},
         {"f64-nn-200x300x1024,row_order", "dmma"},
         {"f64-nn-100x100x100,batch=400,row_order", "dmma"},
+        {"f32-nt-64x512x1024,batch=8,masked,row_order", "multistage"},
+        {"bf16-nt-1024x512x1024,groups=16,row_order", "wgmma"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -14,18 +14,17 @@ void gt_bench_store_versions(struct gt_bench_store *s, const struct gt_absence *
         s->version[i] = why[i].version;
 }
 
-/* The shortest time of a library's default that is wrong by our bound; INFINITY: none. */
+/* The shortest time of a library's default that is wrong by our bound; INFINITY: none. A
+ * rival without a version is nothing that a program calls. */
 static double wrong_default_ns(const struct gt_bench_line *line) {
     double least = INFINITY;
     for (int i = 0; i < GT_RIVALS; i++)
-        if (line->rival[i].wrong_default_ns > 0)
+        if (line->rival[i].wrong_default_ns > 0 && gt_rivals[i]->version != NULL)
             least = fmin(least, line->rival[i].wrong_default_ns);
     return least;
 }
 
-/* A program may be content with a default that is wrong by our bound. `exec` promises it to
- * be never slower than that, so its time counts where it is shorter. */
-static struct gt_bench_side counted(const struct gt_bench_line *line, int i) {
+struct gt_bench_side gt_bench_counted(const struct gt_bench_line *line, int i) {
     struct gt_bench_side side = line->rival[i];
     const double share = fmin(1, wrong_default_ns(line) / side.time.median_ns);
     side.time.median_ns *= share;
@@ -38,7 +37,7 @@ static struct gt_bench_side counted(const struct gt_bench_line *line, int i) {
 static struct gt_rival_row row_of(const struct gt_bench_store *s, int i,
                                   const struct gt_bench_line *line, double floor,
                                   const struct gt_db_subject *kernel) {
-    const struct gt_bench_side side = counted(line, i), *rival = &side;
+    const struct gt_bench_side side = gt_bench_counted(line, i), *rival = &side;
     return (struct gt_rival_row){.subject = *kernel,
                                  .workspace = line->workspace,
                                  .library = gt_rivals[i]->name,

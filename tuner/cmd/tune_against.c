@@ -129,7 +129,7 @@ static void describe(char *text, size_t size, const struct against *a,
     size_t at = 0;
     text[0] = '\0';
     for (int i = 0; i < GT_RIVALS && at < size; i++) {
-        const struct gt_bench_side *s = &line->rival[i];
+        const struct gt_bench_side side = gt_bench_counted(line, i), *s = &side;
         char version[32];
         if (!s->timed && s->error[0] == '\0')
             continue;
