@@ -12,11 +12,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +56,7 @@ static void answer_and_exit(int fd, pid_t parent) {
 struct wait {
     double deadline; /* monotonic clock */
     bool stopped;    /* a signal has cut the time short */
+    sigset_t mask;   /* signals that are blocked while it waits */
 };
 
 /* Signals that the program does not catch end it. The others are the user's wish to end. */
@@ -64,13 +65,22 @@ static void hurry(struct wait *w) {
     w->deadline = fmin(w->deadline, gt_seconds() + STOP_SECONDS);
 }
 
+/* Waits until there is something to read. Signals are let in here alone, so that one that
+ * came before the wait ends it as well. */
+static int await(int fd, const struct wait *w) {
+    const double left = w->deadline - gt_seconds();
+    const struct timespec time = {(time_t)left, (long)(1e9 * (left - floor(left)))};
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(fd, &set);
+    return left > 0 ? pselect(fd + 1, &set, NULL, NULL, &time, &w->mask) : 0;
+}
+
 /* Reads the next bytes. False at the end of the pipe or after the deadline. */
 static bool receive(int fd, void *data, size_t size, struct wait *w) {
     char *at = data;
     while (size > 0) {
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
-        const double left = w->deadline - gt_seconds();
-        const int ready = left > 0 ? poll(&wait, 1, (int)(1e3 * left) + 1) : 0;
+        const int ready = await(fd, w);
         if (ready < 0 && errno == EINTR) {
             hurry(w);
             continue;
@@ -122,9 +132,10 @@ static gt_status explain(pid_t child, const struct wait *w, struct gt_err *err) 
                    WEXITSTATUS(how));
 }
 
-static gt_status ask(struct gt_device_list *out, pid_t child, int fd, struct gt_err *err) {
+static gt_status ask(struct gt_device_list *out, pid_t child, int fd, const sigset_t *mask,
+                     struct gt_err *err) {
     struct answer a;
-    struct wait w = {.deadline = gt_seconds() + GT_PROBE_SECONDS};
+    struct wait w = {.deadline = gt_seconds() + GT_PROBE_SECONDS, .mask = *mask};
     const bool whole = receive(fd, &a, sizeof a, &w) &&
                        (a.status != GEMMTUNE_OK || receive_devices(out, a.count, fd, &w));
     if (!whole)
@@ -144,15 +155,20 @@ gt_status gt_probe_devices(struct gt_device_list *out, struct gt_err *err) {
     if (pipe(end) != 0)
         return gt_fail(err, GEMMTUNE_EDEVICE, "pipe: %s", strerror(errno));
     const pid_t self = getpid();
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     const pid_t child = fork();
     if (child == 0) {
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         (void)close(end[0]);
         answer_and_exit(end[1], self);
     }
     (void)close(end[1]);
     const gt_status status =
-        child > 0 ? ask(out, child, end[0], err)
+        child > 0 ? ask(out, child, end[0], &before, err)
                   : gt_fail(err, GEMMTUNE_EDEVICE, "fork: %s", strerror(errno));
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)close(end[0]);
     if (status != GEMMTUNE_OK)
         gt_devices_clear(out);
