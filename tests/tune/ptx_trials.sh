@@ -314,7 +314,7 @@ if [ -n "${GT_LONG:-}" ]; then
 fi
 
 # A run of the tuner, timed by the model.
-tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 4s
+tune f64-nn-33x18x20 --db "$TMPDIR/ptx.db" --family naive --effort quick --budget 25s
 is "a problem is tuned" "$(sql "$TMPDIR/ptx.db" \
     "SELECT count(*) FROM record WHERE rank = 0 AND verified = 1")" 1
 
