@@ -6,13 +6,10 @@
  * counts. One part alone gives other bits, so the comparison can fail.
  */
 #include "core/element.h"
-#include "runtime/exec/exec.h"
-#include "tests/device/machines.h"
+#include "tests/device/bits.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { BYTES = 1 << 18 };
 
 #define TILE_OF(bm, bn, bk, tm, tn, more)                                                  \
     "BM=" bm " BN=" bn " BK=" bk " TM=" tm " TN=" tn " STAGES=2 SLICES=1 STREAM=0 VA=1"    \
@@ -50,13 +47,6 @@ struct outputs {
     char order[GT_ORDER_MAX];
 };
 static struct outputs folded, other;
-
-/* Memory of one machine: A, B, C and a workspace. */
-struct memory {
-    struct machine *m;
-    struct gt_gpu *gpu;
-    void *queue, *a, *b, *c, *workspace;
-};
 
 /* ---- operands ---- */
 
@@ -157,25 +147,11 @@ static void compare(struct memory *x, const struct gt_family *f,
 /* ---- devices ---- */
 
 static void on_device(struct machine *m) {
-    const struct gt_driver *driver = gt_driver_of(m->device->backend);
-    struct gt_families *families = NULL;
-    struct memory x = {.m = m, .queue = m->ops->queue_create(m)};
-    assert_int_equal(driver->open(&x.gpu, &m->target, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    const struct gt_family *const f = gt_families_find(families, "multistage");
-    x.a = m->ops->alloc(m, BYTES);
-    x.b = m->ops->alloc(m, BYTES);
-    x.c = m->ops->alloc(m, BYTES);
-    x.workspace = m->ops->alloc(m, BYTES);
+    struct memory x;
+    memory_open(&x, m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        compare(&x, f, &cases[i]);
-    m->ops->release(m, x.workspace);
-    m->ops->release(m, x.c);
-    m->ops->release(m, x.b);
-    m->ops->release(m, x.a);
-    driver->close(x.gpu);
-    m->ops->queue_destroy(m, x.queue);
-    gt_families_destroy(families);
+        compare(&x, gt_families_find(x.families, "multistage"), &cases[i]);
+    memory_close(&x);
 }
 
 static void test_folded_sums(void **state) {

@@ -2,27 +2,17 @@
 /* A family that says "same_bits" keeps it: its default point, and its starting points with
  * GT_LONG=1, give the same bits twice, whatever lay in C and in the workspace before. On
  * every device of this machine. */
-#include "runtime/exec/exec.h"
-#include "tests/device/machines.h"
+#include "tests/device/bits.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { BYTES = 1 << 18 };
 
 static const char *const problems[] = {"f32-nn-64x48x320", "f32-nn-24x20x36,batch=5"};
 
 static struct gt_err err;
 static struct { int families, runs; } done;
 
-/* Memory of one machine: A, B, C and a workspace. */
-struct arena {
-    struct machine *m;
-    struct gt_gpu *gpu;
-    void *queue, *a, *b, *c, *workspace;
-};
-
-static void *filled(struct arena *x, void *memory, unsigned seed, bool floats) {
+static void *filled(struct memory *x, void *memory, unsigned seed, bool floats) {
     static union {
         float number[BYTES / 4];
         unsigned char byte[BYTES];
@@ -38,7 +28,7 @@ static void *filled(struct arena *x, void *memory, unsigned seed, bool floats) {
     return memory;
 }
 
-static void run(unsigned char *c, struct arena *x, const struct gt_exec *e,
+static void run(unsigned char *c, struct memory *x, const struct gt_exec *e,
                 const gemmtune_problem *p, unsigned seed) {
     const union gt_value one = gt_value_of(p->type_acc, 1),
                          zero = gt_value_of(p->type_acc, 0);
@@ -59,7 +49,7 @@ static void run(unsigned char *c, struct arena *x, const struct gt_exec *e,
 }
 
 /* False: the point may not run the problem. */
-static bool twice(struct arena *x, const struct gt_family *f, const struct gt_point *point,
+static bool twice(struct memory *x, const struct gt_family *f, const struct gt_point *point,
                   const gemmtune_problem *p) {
     static unsigned char c[2][BYTES];
     struct gt_exec *e = NULL;
@@ -80,7 +70,7 @@ static bool twice(struct arena *x, const struct gt_family *f, const struct gt_po
     return true;
 }
 
-static void every_point(struct arena *x, const struct gt_family *f) {
+static void every_point(struct memory *x, const struct gt_family *f) {
     const int starts = getenv("GT_LONG") != NULL ? f->start_count : 0;
     int ran = 0;
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
@@ -101,25 +91,12 @@ static void every_point(struct arena *x, const struct gt_family *f) {
 }
 
 static void on_device(struct machine *m) {
-    const struct gt_driver *driver = gt_driver_of(m->device->backend);
-    struct gt_families *families = NULL;
-    struct arena x = {.m = m, .queue = m->ops->queue_create(m)};
-    assert_int_equal(driver->open(&x.gpu, &m->target, &err), GEMMTUNE_OK);
-    assert_int_equal(gt_families_create(&families, &err), GEMMTUNE_OK);
-    x.a = m->ops->alloc(m, BYTES);
-    x.b = m->ops->alloc(m, BYTES);
-    x.c = m->ops->alloc(m, BYTES);
-    x.workspace = m->ops->alloc(m, BYTES);
-    for (size_t i = 0; i < gt_families_count(families); i++)
-        if (gt_families_at(families, i)->same_bits)
-            every_point(&x, gt_families_at(families, i));
-    m->ops->release(m, x.workspace);
-    m->ops->release(m, x.c);
-    m->ops->release(m, x.b);
-    m->ops->release(m, x.a);
-    driver->close(x.gpu);
-    m->ops->queue_destroy(m, x.queue);
-    gt_families_destroy(families);
+    struct memory x;
+    memory_open(&x, m);
+    for (size_t i = 0; i < gt_families_count(x.families); i++)
+        if (gt_families_at(x.families, i)->same_bits)
+            every_point(&x, gt_families_at(x.families, i));
+    memory_close(&x);
 }
 
 static void test_same_bits(void **state) {

@@ -129,7 +129,8 @@ static bool add_ways(struct judging *j, const struct gt_family *f, const int64_t
     return add_splits(j, f, values) && (!differs || add_splits(j, f, other));
 }
 
-/* The same for the point with each other value of each parameter that decides the order. */
+/* Adds the point with other splits, and all ways of it with each other value of each
+ * parameter that decides the order. */
 static bool add_orders(struct judging *j, const struct gt_family *f,
                        const int64_t *values) {
     int64_t other[GT_POINT_MAX];
